@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tern: the egress scheduler. It decides who may send the next packet.
+ *
+ * Whoever has packets to send (a queue pair's requester, its responder, an
+ * Ethernet send queue) is an egress source. A source that has work makes
+ * itself active; the scheduler calls its send() in turn, as often as the MAC
+ * takes frames. Each of the eight 802.1p priorities belongs to a traffic
+ * class: strict order between classes, the higher first; within a class round
+ * robin between functions, then between the sources of a function. All
+ * priorities start in class 0, so today every source gets its equal share.
+ */
+#ifndef TERN_EGRESS_H
+#define TERN_EGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tern_nic;
+struct function;
+
+#define EGRESS_PRIORITIES	8
+#define EGRESS_CLASSES		8
+
+struct egress_link {
+	struct egress_link *next, *previous;
+};
+
+enum egress_state {
+	EGRESS_IDLE,
+	EGRESS_ACTIVE,		/* in its queue */
+	EGRESS_SENDING,		/* inside send() */
+	EGRESS_SENDING_AGAIN,	/* inside send(), and activated meanwhile */
+};
+
+/* Embedded in what sends; zeroed is idle. The owner sets fn, priority and send. */
+struct egress_source {
+	struct egress_link link;	/* first: the scheduler casts */
+	struct function *fn;
+	/*
+	 * Put one packet, or a bounded burst of them (EGRESS_BURST packets at
+	 * most, while mac_ready()), out by mac_send(). Returns true when it
+	 * could send more at once. A source that waits for something (window,
+	 * timer, host) returns false and is activated again when that comes.
+	 * It must make progress when it returns true.
+	 */
+	bool (*send)(struct egress_source *source);
+	uint8_t priority;		/* 0..7; change it only while idle or inside send() */
+	uint8_t traffic_class;		/* of the queue it is in; the scheduler's */
+	enum egress_state state;	/* the scheduler's */
+};
+
+/* Packets that one send() may put out. */
+#define EGRESS_BURST		16
+
+/* Part of struct function: its active sources, one queue per traffic class. */
+struct egress_function {
+	struct egress_queue {
+		struct egress_link link;	/* in the NIC's ring of this class, or NULL */
+		struct egress_link sources;	/* head; empty when next is itself */
+	} queue[EGRESS_CLASSES];
+};
+
+/* Part of struct tern_nic. */
+struct egress {
+	struct egress_link functions[EGRESS_CLASSES];	/* heads: queues that have sources */
+	uint8_t class_of[EGRESS_PRIORITIES];
+	uint8_t nonempty;		/* bit c: class c has a queue in its ring */
+};
+
+void egress_init(struct egress *egress);
+void egress_function_init(struct egress_function *function);
+
+/* Idempotent. Also allowed inside the source's own send(). */
+void egress_activate(struct tern_nic *nic, struct egress_source *source);
+
+/*
+ * Take the source out of its queue, before it is freed or when it has nothing
+ * more to say. Inside its own send() the return value is then ignored.
+ */
+void egress_deactivate(struct tern_nic *nic, struct egress_source *source);
+
+/* Send until nobody has anything, the MAC is full or @budget packets are out; returns how many. */
+unsigned int egress_run(struct tern_nic *nic, unsigned int budget);
+
+/* Someone is active and the MAC would take a frame. */
+bool egress_pending(struct tern_nic *nic);
+
+#endif /* TERN_EGRESS_H */
