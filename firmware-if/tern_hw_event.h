@@ -5,6 +5,8 @@
  * An event queue is a ring of 32-byte entries. phase alternates with each
  * pass through the ring, 1 in the first; the host zeroes the ring before
  * CREATE_EQ. The device writes phase last, by a release store.
+ *
+ * COMPLETION and CQ_ERROR come on the CQ's event queue, all others on EQN 0.
  */
 #ifndef TERN_HW_EVENT_H
 #define TERN_HW_EVENT_H
