@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tern: memory keys. key_resolve() is the one place where a local or remote
+ * access is checked; what it returns is used within the same core call and not
+ * kept, so that DESTROY_KEY has nothing to wait for.
+ */
+#ifndef TERN_KEY_H
+#define TERN_KEY_H
+
+#include "memory.h"
+
+struct command;
+
+struct memory_key {
+	uint32_t index;
+	uint8_t consumer;
+	uint32_t pd;
+	uint32_t access;		/* TERN_ACCESS_* */
+	uint64_t address;		/* of its first byte */
+	struct page_list pages;
+	struct page_cursor cursor;
+};
+
+enum key_error {
+	KEY_OK = 0,
+	KEY_UNKNOWN,			/* no such key, wrong consumer byte, or local DMA key not allowed */
+	KEY_WRONG_PD,
+	KEY_NO_ACCESS,			/* right not granted */
+	KEY_OUT_OF_BOUNDS,
+};
+
+/* A checked range of a key. */
+struct key_range {
+	struct function *fn;
+	struct memory_key *key;		/* NULL: local DMA key */
+	uint64_t offset;		/* in the key's page list; local DMA key: bus address */
+	uint64_t length;
+};
+
+/* Who asks. */
+struct key_user {
+	struct function *fn;
+	uint32_t pd;
+	bool privileged;		/* may use TERN_KEY_LOCAL_DMA: local SGEs of such queues only */
+};
+
+/*
+ * @access: the TERN_ACCESS_* right that is needed, 0 for local read. Checks in
+ * this order: key, PD, access, bounds. A range of length 0 is checked like any
+ * other (address from the region's first byte up to just after its last).
+ */
+enum key_error key_resolve(const struct key_user *user, uint32_t key, uint64_t address,
+			   uint64_t length, uint32_t access, struct key_range *range);
+
+/*
+ * Copy from or to byte @offset of the range. 0, -EFAULT when memory or page is
+ * not there. Writes are in ascending order, the last cache line last.
+ */
+int key_range_read(const struct key_range *range, uint64_t offset, void *buffer, size_t length);
+int key_range_write(const struct key_range *range, uint64_t offset, const void *buffer,
+		    size_t length);
+
+/*
+ * Map what is contiguous at @offset; *length shrinks to it. NULL: use read and
+ * write for these *length bytes. To be given back by guest_unmap(range->fn,
+ * ...) within this core call. One that maps for write copies by copy_in_order().
+ */
+void *key_range_map(const struct key_range *range, uint64_t offset, size_t *length, bool write);
+
+/* Commands */
+uint16_t key_create_command(struct command *command);
+uint16_t key_destroy_command(struct command *command);
+
+void keys_reset(struct function *fn);
+
+#endif /* TERN_KEY_H */

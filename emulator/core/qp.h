@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tern: queue pairs: what all types share. Each type brings its operations and its own state. */
+#ifndef TERN_QP_H_
+#define TERN_QP_H_
+
+#include "cq.h"
+#include "key.h"
+#include "tern_hw_qp.h"
+#include "work_queue.h"
+
+struct command;
+struct qp;
+struct tern_nic_qp_info;
+
+struct qp_ops {
+	const char *name;		/* "rc", "ud", "gsi", "ethernet" */
+	/*
+	 * CREATE_QP, all checked, state RESET: allocate qp->private. 0, -ENOMEM,
+	 * or -EINVAL with *field the offset in struct tern_command_create_qp.
+	 */
+	int (*create)(struct qp *qp, size_t *field);
+	/* DESTROY_QP and reset: cancel timers, leave all lists, free. May not touch guest memory. */
+	void (*destroy)(struct qp *qp);
+	/* The index of @wq (SQ or RQ of @qp, watched) moved: there is work, or in ERROR something to flush. */
+	void (*posted)(struct qp *qp, struct work_queue *wq);
+	/*
+	 * Go to ERROR now: the host's index or queue memory is bad (@event
+	 * TERN_EVENT_QP_FATAL), or its CQ failed. Flushes, and sends @event
+	 * unless 0. No effect when it is in RESET or ERROR already.
+	 */
+	void (*fail)(struct qp *qp, uint8_t event);
+	/* MODIFY_QP and QUERY_QP. Return TERN_COMMAND_STATUS_*. */
+	uint16_t (*modify)(struct qp *qp, struct command *command);
+	uint16_t (*query)(struct qp *qp, struct tern_qp_status *status);
+	/* Fill in what the type knows; type, state, QPN and queue indices are set already. */
+	void (*info)(const struct qp *qp, struct tern_nic_qp_info *info);
+};
+
+/* By type, for qp.c; defined by transport and Ethernet. */
+extern const struct qp_ops rc_qp_ops, ud_qp_ops, gsi_qp_ops, ethernet_qp_ops;
+
+struct qp {
+	struct function *fn;
+	uint32_t qpn;
+	uint8_t type;			/* TERN_QP_RC... */
+	uint8_t state;			/* TERN_QP_RESET...; changed by qp_set_state() only */
+	uint32_t flags;			/* TERN_QP_PRIVILEGED... */
+	uint32_t pd;
+	uint32_t doorbell_page;
+	struct cq *send_cq, *receive_cq;	/* never NULL: NO_SQ and NO_RQ name one too */
+	struct work_queue sq, rq;
+	struct key_user local;		/* for its SGEs */
+	struct key_user remote;		/* for what the peer asks: same PD, never privileged */
+	const struct qp_ops *ops;
+	void *private;			/* of its type */
+	bool traced;
+	unsigned int users;		/* RSS tables and default_qpn that name it */
+};
+
+static inline struct qp *qp_of_send_queue(struct work_queue *sq)
+{
+	return container_of(sq, struct qp, sq);
+}
+
+/* NULL when it does not exist. */
+struct qp *qp_find(const struct function *fn, uint32_t qpn);
+
+/* The one place that changes qp->state: traces it, watches or leaves its queues. */
+void qp_set_state(struct qp *qp, uint8_t state);
+const char *qp_state_name(uint8_t state);
+
+uint16_t qp_create_command(struct command *command);
+uint16_t qp_modify_command(struct command *command);
+uint16_t qp_query_command(struct command *command);
+uint16_t qp_destroy_command(struct command *command);
+void qps_reset(struct function *fn);
+
+/* One line to host->trace. The test stands in the macro: arguments cost nothing when it is off. */
+#define qp_trace(qp, ...)					\
+	do {							\
+		if ((qp)->traced)				\
+			qp_trace_line(qp, __VA_ARGS__);		\
+	} while (0)
+void qp_trace_line(const struct qp *qp, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif /* TERN_QP_H_ */
