@@ -2,7 +2,7 @@
 /*
  * Tern: event queues. Events go into guest memory at once; whether an
  * interrupt follows is looked at once per core call (events_flush() of cq.h).
- * EQN 0 takes every event but TERN_EVENT_COMPLETION.
+ * A CQ's events go to its EQ, all others to EQN 0.
  */
 #ifndef TERN_EQ_H
 #define TERN_EQ_H

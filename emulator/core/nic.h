@@ -5,6 +5,7 @@
 
 #include "capabilities.h"
 #include "counters.h"
+#include "egress.h"
 #include "list.h"
 #include "table.h"
 #include "tern_nic.h"
@@ -48,6 +49,7 @@ struct function {
 	struct port_counters port;
 	struct rdma_counters rdma_counters;
 	struct device_counters device;
+	struct egress_function egress;
 	struct rdma_function *rdma;		/* transport's: GID table... */
 	struct ethernet_function *ethernet;	/* Ethernet's: filters, RSS, MTU, admin state... */
 };
@@ -68,7 +70,7 @@ struct tern_nic {
 	struct list written_eqs;	/* eq.written */
 	struct list waiting_eqs;	/* eq.waiting */
 	struct list failed_cqs;		/* cq.failed */
-	struct egress *egress;		/* Ethernet's: scheduler */
+	struct egress egress;		/* who sends next */
 	struct mac *mac;		/* Ethernet's: MAC, wire, misbehaviour */
 	struct rdma_nic *rdma;		/* transport's: what functions share (atomics' order...) */
 };
