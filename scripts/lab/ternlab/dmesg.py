@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which lines of a kernel log mean that a test has failed."""
+
+import re
+
+# Each checker of the debug kernel, by how its reports begin.
+REPORTS = re.compile("|".join([
+    r"\bWARNING: ",                       # WARN, lockdep, RCU
+    r"\bBUG: ",                           # KASAN, sleep in atomic, oops
+    r"\bBUG [\w-]+ \(",                   # slab
+    r"kernel BUG at",
+    r"\bUBSAN: ",
+    r"\bINFO: task .* blocked for more",
+    r"\bINFO: rcu\w* .*(stall|self-detected)",
+    r"\bINFO: (trying to register non-static key|lockdep is turned off)",
+    r"\bDMA-API: .*(ERROR|error|leak|device driver|overlapping|exceeded|not enough)",
+    r"\bODEBUG: ",
+    r"\bOops\b",
+    r"Unable to handle|unable to handle",
+    r"general protection fault",
+    r"refcount_t: ",
+    r"list_(add|del) corruption",
+    r"Call Trace:",
+    r"kmemleak: \d+ new suspected memory leaks",
+    r"unregister_netdevice: waiting for",
+    r"NETDEV WATCHDOG",
+    r"Kernel panic",
+    r"segfault at|traps: .* (trap|general)",
+    r"page allocation failure",
+    r"Bad page (state|map)",
+    r"hung_task: ",
+    r"soft lockup|hard LOCKUP",
+]))
+
+
+def reports(log):
+    """The lines of a log that tell of a fault."""
+    return [line for line in log.splitlines() if REPORTS.search(line)]
