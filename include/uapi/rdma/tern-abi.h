@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/*
+ * Tern: the interface between the kernel driver and its rdma-core provider.
+ *
+ * It carries what a process needs to run its queues without the kernel:
+ * where its doorbell page is, and how large its queues may be. The layout of
+ * queues, records and doorbells is the hardware contract's (firmware-if/).
+ *
+ * Every request has a comp_mask, and the kernel refuses bits that it does not
+ * know, reserved fields that are not zero, and more input than it knows unless
+ * the rest is zero. It fills as much of a response as the process has room
+ * for; what it does not set is zero.
+ */
+#ifndef TERN_ABI_USER_H
+#define TERN_ABI_USER_H
+
+#include <linux/types.h>
+
+/* The kernel's and the provider's are equal, or the provider declines. */
+#define TERN_UVERBS_ABI_VERSION		1
+
+struct tern_ureq_alloc_ucontext {
+	__aligned_u64 comp_mask;	/* 0 */
+};
+
+struct tern_uresp_alloc_ucontext {
+	__aligned_u64 comp_mask;	/* 0 */
+	__aligned_u64 features;		/* TERN_FEATURE_*, a bit each: those in use */
+	__aligned_u64 doorbell_offset;	/* mmap() here, one system page, shared and write-only */
+	__u32 inline_max;		/* bytes, connected queue pairs */
+	__u32 inline_max_ud;		/* bytes, UD queue pairs */
+	__u8 cq_shift_max;		/* log2 of entries */
+	__u8 sq_shift_max;		/* log2 of 64-byte blocks */
+	__u8 rq_shift_max;		/* log2 of entries */
+	__u8 send_sge_max;
+	__u8 receive_sge_max;
+	__u8 reserved0[3];
+};
+
+/*
+ * Queue memory and records are the process's own; the kernel pins them for as
+ * long as the object lives. Queues are 4096-byte aligned and zeroed. Records
+ * (struct tern_queue_record) are 128-byte aligned and zeroed; several may
+ * share a page. Two queues share no record.
+ *
+ * When a queue pair goes to RESET the device's indices are zero again; the
+ * provider zeroes the records after the kernel has returned.
+ */
+struct tern_ureq_create_cq {
+	__aligned_u64 comp_mask;	/* 0 */
+	__aligned_u64 queue_address;	/* 64 << shift bytes */
+	__aligned_u64 record_address;
+	__u8 shift;			/* log2 of the entries, 1..cq_shift_max, at least those asked for */
+	__u8 reserved0[7];
+};
+
+struct tern_uresp_create_cq {
+	__u32 cqn;
+	__u32 reserved0;
+};
+
+/*
+ * The queues hold what the capabilities ask for: a send queue max_send_wr
+ * times the blocks of the largest work request, which is
+ *	16 (control) + 16 (remote; connected) or 48 (address; UD)
+ *	+ the larger of 16 * max_send_sge and max_inline_data
+ * bytes in 64-byte blocks, 512 bytes at most; a receive queue max_recv_wr
+ * entries of 16 + 16 * max_recv_sge bytes or more.
+ *
+ * A queue of zero work requests has shift, address and record zero.
+ */
+struct tern_ureq_create_qp {
+	__aligned_u64 comp_mask;	/* 0 */
+	__aligned_u64 sq_address;	/* 64 << sq_shift bytes */
+	__aligned_u64 rq_address;	/* 1 << (rq_shift + rq_stride_shift) bytes */
+	__aligned_u64 sq_record_address;
+	__aligned_u64 rq_record_address;
+	__u8 sq_shift;			/* log2 of the 64-byte blocks, 1..sq_shift_max */
+	__u8 rq_shift;			/* log2 of the entries, 1..rq_shift_max */
+	__u8 rq_stride_shift;		/* log2 of an entry's bytes, 6..9 */
+	__u8 reserved0[5];
+};
+
+/* The rest of struct tern_address_vector comes from the attributes the process gave. */
+struct tern_uresp_create_ah {
+	__u8 destination_mac[6];
+	__u16 udp_source_port;		/* 0: the device derives it */
+	__u16 source_gid_index;		/* in the device's GID table */
+	__u8 hop_limit;
+	__u8 reserved0[5];
+};
+
+#endif /* TERN_ABI_USER_H */
