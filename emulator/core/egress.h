@@ -16,15 +16,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "list.h"
+
 struct tern_nic;
 struct function;
 
 #define EGRESS_PRIORITIES	8
 #define EGRESS_CLASSES		8
-
-struct egress_link {
-	struct egress_link *next, *previous;
-};
 
 enum egress_state {
 	EGRESS_IDLE,
@@ -35,7 +33,7 @@ enum egress_state {
 
 /* Embedded in what sends; zeroed is idle. The owner sets fn, priority and send. */
 struct egress_source {
-	struct egress_link link;	/* first: the scheduler casts */
+	struct list link;
 	struct function *fn;
 	/*
 	 * Put one packet, or a bounded burst of them (EGRESS_BURST packets at
@@ -56,14 +54,14 @@ struct egress_source {
 /* Part of struct function: its active sources, one queue per traffic class. */
 struct egress_function {
 	struct egress_queue {
-		struct egress_link link;	/* in the NIC's ring of this class, or NULL */
-		struct egress_link sources;	/* head; empty when next is itself */
+		struct list link;	/* in the NIC's ring of this class when it has sources */
+		struct list sources;
 	} queue[EGRESS_CLASSES];
 };
 
 /* Part of struct tern_nic. */
 struct egress {
-	struct egress_link functions[EGRESS_CLASSES];	/* heads: queues that have sources */
+	struct list queues[EGRESS_CLASSES];	/* of functions, those that have sources */
 	uint8_t class_of[EGRESS_PRIORITIES];
 	uint8_t nonempty;		/* bit c: class c has a queue in its ring */
 };
@@ -80,7 +78,10 @@ void egress_activate(struct tern_nic *nic, struct egress_source *source);
  */
 void egress_deactivate(struct tern_nic *nic, struct egress_source *source);
 
-/* Send until nobody has anything, the MAC is full or @budget packets are out; returns how many. */
+/*
+ * Send until nobody has anything, the MAC is full or @budget packets are out.
+ * Returns how many; turns in which nothing was sent count too.
+ */
 unsigned int egress_run(struct tern_nic *nic, unsigned int budget);
 
 /* Someone is active and the MAC would take a frame. */
