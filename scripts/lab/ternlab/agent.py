@@ -61,8 +61,10 @@ class Agent:
                     self.sock.connect(str(self.path))
                 token += 1
                 answer = self._call("guest-sync", {"id": token}, 0.5)
-                if answer == token:
-                    return
+                while answer != token:
+                    # An answer to an attempt that had timed out.
+                    answer = self._receive(0.5)
+                return
             except (ConnectionError, FileNotFoundError):
                 self.sock.close()
                 self.sock = None
@@ -73,6 +75,9 @@ class Agent:
     def _call(self, name, arguments, timeout):
         request = json.dumps({"execute": name, "arguments": arguments})
         self.sock.sendall(request.encode() + b"\n")
+        return self._receive(timeout, name)
+
+    def _receive(self, timeout, name="guest-sync"):
         deadline = time.monotonic() + timeout
         while b"\n" not in self.buf:
             left = deadline - time.monotonic()

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from . import dmesg, paths
+from . import dmesg, paths, watch
 from .agent import Agent, GuestError, Process
 
 BOOT_LIMIT = {"stock": 90, "newest": 90, "debug": 240}
@@ -72,7 +72,7 @@ class VM:
                "-kernel", paths.kernel_image(self.kernel),
                "-initrd", paths.component("initramfs") / f"{self.kernel}.cpio",
                "-append", "console=ttyS0 quiet panic=-1 mitigations=off "
-               f"log_buf_len=4M net.ifnames=0 tern.name={self.name} {self.append}",
+               f"log_buf_len=4M kasan_multi_shot net.ifnames=0 tern.name={self.name} {self.append}",
                "-serial", f"file:{self.console}",
                "-qmp", f"unix:{sock}/qmp,server=on,wait=off",
                "-drive", "id=disk,if=none,format=raw,readonly=on,file="
@@ -115,6 +115,7 @@ class VM:
         with open(self.run_dir / "qemu.log", "w", encoding="utf-8") as log:
             self.qemu = subprocess.Popen(self._command(), stdin=subprocess.DEVNULL,
                                          stdout=log, stderr=log)
+        watch.add(self)
         self.agent = Agent(self.run_dir / "agent",
                            lambda: self.qemu.poll() is None)
         return self
@@ -141,6 +142,7 @@ class VM:
 
     def stop(self):
         """Ends it, without asking the guest: its disk is read-only."""
+        watch.remove(self)
         if self.qemu is not None:
             self.qemu.kill()
             self.qemu.wait()
@@ -223,7 +225,11 @@ class VM:
 
     def new_reports(self):
         """Fault reports in the kernel log since the last call."""
-        log = self.log()
+        try:
+            log = self.log()
+        except GuestError as e:
+            self.scanned = 0
+            return [str(e), *dmesg.reports(self.console.read_text(errors="replace"))]
         new = log[self.scanned:]
         self.scanned = len(log)
         return dmesg.reports(new)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every VM test gets: its machines are watched, and failures leave logs.
+
+After each test the kernel logs of all running VMs and the logs of all running
+ternds are read: a report of a checker there fails the test. When a test fails,
+whatever is known about the machines is kept below build/logs/.
+"""
+
+import pathlib
+import re
+import shutil
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scripts/lab"))
+
+from ternlab import paths, watch  # noqa: E402 pylint: disable=wrong-import-position
+
+
+def log_directory(item):
+    """Where a failed test's logs go."""
+    name = re.sub(r"[^\w.-]+", "_", item.nodeid.replace("tests/", ""))
+    return paths.LOGS / name
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Fails a test whose machines reported a fault."""
+    error = result = None
+    try:
+        result = yield
+    except BaseException as e:  # reports count also when the test itself failed
+        error = e
+    reports = watch.new_reports()
+    if error is not None and not reports:
+        raise error
+    if reports:
+        text = "\n".join(reports)
+        if error is not None:
+            text += f"\nand: {error}"
+        raise watch.Reported(text) from error
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Keeps the logs of a failed test and says where."""
+    report = yield
+    if call.when != "teardown" and report.failed:
+        directory = log_directory(item)
+        shutil.rmtree(directory, ignore_errors=True)
+        watch.keep(directory)
+        report.sections.append(("logs", f"kept in {directory}"))
+    return report
