@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Completion queues: their life, and their cleaning when a queue pair ends. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cqe.h"
+#include "tern.h"
+
+struct tern_create_cq {
+	struct ibv_create_cq ibv_cmd;
+	struct tern_ureq_create_cq drv;
+};
+
+struct tern_create_cq_resp {
+	struct ib_uverbs_create_cq_resp ibv_resp;
+	struct tern_uresp_create_cq drv;
+};
+
+static_assert(sizeof(struct tern_create_cq) ==
+	      sizeof(struct ibv_create_cq) + sizeof(struct tern_ureq_create_cq),
+	      "create CQ command");
+static_assert(sizeof(struct tern_create_cq_resp) ==
+	      sizeof(struct ib_uverbs_create_cq_resp) + sizeof(struct tern_uresp_create_cq),
+	      "create CQ response");
+
+struct ibv_cq *tern_create_cq(struct ibv_context *ibctx, int cqe,
+			      struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct tern_context *ctx = to_tern_context(ibctx);
+	struct tern_create_cq_resp resp = {};
+	struct tern_create_cq cmd = {};
+	struct tern_cq *cq;
+	int ret;
+
+	if (cqe < 1 || cqe > ctx->cq_entries_max) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return NULL;
+	cq->size = cqe < 2 ? 2 : roundup_pow_of_two(cqe);
+	cq->qps = ctx->qps;
+	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
+
+	ret = tern_buffer_alloc(ctx, &cq->buffer, cq->size * sizeof(struct tern_cqe));
+	if (ret)
+		goto err_cq;
+	cq->ring = cq->buffer.base;
+	cq->record = tern_record_alloc(ctx);
+	if (!cq->record) {
+		ret = errno;
+		goto err_buffer;
+	}
+
+	cmd.drv.queue_address = (uintptr_t)cq->ring;
+	cmd.drv.record_address = (uintptr_t)cq->record;
+	cmd.drv.shift = ilog32(cq->size) - 1;
+	ret = ibv_cmd_create_cq(ibctx, cqe, channel, comp_vector, &cq->base.cq, &cmd.ibv_cmd,
+				sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+	if (ret)
+		goto err_record;
+	cq->cqn = resp.drv.cqn;
+	return &cq->base.cq;
+
+err_record:
+	tern_record_free(ctx, cq->record);
+err_buffer:
+	tern_buffer_free(&cq->buffer);
+err_cq:
+	pthread_spin_destroy(&cq->lock);
+	free(cq);
+	errno = ret;
+	return NULL;
+}
+
+int tern_destroy_cq(struct ibv_cq *ibcq)
+{
+	struct tern_context *ctx = to_tern_context(ibcq->context);
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	int ret;
+
+	ret = ibv_cmd_destroy_cq(ibcq);
+	if (ret)
+		return ret;
+	tern_record_free(ctx, cq->record);
+	tern_buffer_free(&cq->buffer);
+	pthread_spin_destroy(&cq->lock);
+	free(cq);
+	return 0;
+}
+
+/* libibverbs hands out an event of this queue. */
+void tern_cq_event(struct ibv_cq *ibcq)
+{
+	struct tern_cq *cq = to_tern_cq(ibcq);
+
+	pthread_spin_lock(&cq->lock);
+	cq->events++;
+	pthread_spin_unlock(&cq->lock);
+}
+
+static struct tern_cqe *tern_cq_entry(struct tern_cq *cq, uint32_t index)
+{
+	return (struct tern_cqe *)cq->ring + (index & (cq->size - 1));
+}
+
+/*
+ * Drop the entries of @qpn, for which the device writes no more. Those of
+ * others move up into the gaps; an entry's phase belongs to its place and
+ * stays. The caller holds the lock.
+ */
+void tern_cq_clean(struct tern_cq *cq, uint32_t qpn)
+{
+	uint32_t end = cq->consumer, index, dropped = 0;
+
+	while (end - cq->consumer < cq->size &&
+	       tern_phase_matches(tern_record_load(&tern_cq_entry(cq, end)->phase), end, cq->size))
+		end++;
+	/* Pairs with the device's release of phase. */
+	udma_from_device_barrier();
+
+	for (index = end; index != cq->consumer; index--) {
+		struct tern_cqe *cqe = tern_cq_entry(cq, index - 1);
+
+		if (le32toh(cqe->queue) == qpn)
+			dropped++;
+		else if (dropped)
+			memcpy(tern_cq_entry(cq, index - 1 + dropped), cqe,
+			       offsetof(struct tern_cqe, phase));
+	}
+	if (dropped) {
+		cq->consumer += dropped;
+		tern_record_store(&cq->record->index, cq->consumer);
+	}
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Posting, polling, arming: what makes no system call. */
+#include <errno.h>
+
+#include "cqe.h"
+#include "tern.h"
+
+const struct tern_send_op tern_rc_ops[TERN_SEND_OPS] = {
+	[IBV_WR_RDMA_WRITE] = {
+		.opcode = TERN_WQE_WRITE,
+		.header = TERN_HEADER_REMOTE,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_FENCE | TERN_WQE_INLINE,
+	},
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = {
+		.opcode = TERN_WQE_WRITE_IMMEDIATE,
+		.header = TERN_HEADER_REMOTE,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_FENCE | TERN_WQE_INLINE,
+		.immediate = UINT32_MAX,
+	},
+	[IBV_WR_SEND] = {
+		.opcode = TERN_WQE_SEND,
+		.header = TERN_HEADER_SEND,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_FENCE | TERN_WQE_INLINE,
+	},
+	[IBV_WR_SEND_WITH_IMM] = {
+		.opcode = TERN_WQE_SEND_IMMEDIATE,
+		.header = TERN_HEADER_SEND,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_FENCE | TERN_WQE_INLINE,
+		.immediate = UINT32_MAX,
+	},
+	[IBV_WR_RDMA_READ] = {
+		.opcode = TERN_WQE_READ,
+		.header = TERN_HEADER_REMOTE,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_FENCE,
+	},
+};
+
+const struct tern_send_op tern_ud_ops[TERN_SEND_OPS] = {
+	[IBV_WR_SEND] = {
+		.opcode = TERN_WQE_SEND,
+		.header = TERN_HEADER_UD,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_INLINE,
+	},
+	[IBV_WR_SEND_WITH_IMM] = {
+		.opcode = TERN_WQE_SEND_IMMEDIATE,
+		.header = TERN_HEADER_UD,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_INLINE,
+		.immediate = UINT32_MAX,
+	},
+};
+
+#define FLAGS(f)							\
+	(((f) & IBV_SEND_FENCE ? TERN_WQE_FENCE : 0) |			\
+	 ((f) & IBV_SEND_SIGNALED ? TERN_WQE_SIGNALED : 0) |		\
+	 ((f) & IBV_SEND_SOLICITED ? TERN_WQE_SOLICITED : 0) |		\
+	 ((f) & IBV_SEND_INLINE ? TERN_WQE_INLINE : 0))
+
+const uint8_t tern_send_flags[16] = {
+	FLAGS(0), FLAGS(1), FLAGS(2), FLAGS(3), FLAGS(4), FLAGS(5), FLAGS(6), FLAGS(7),
+	FLAGS(8), FLAGS(9), FLAGS(10), FLAGS(11), FLAGS(12), FLAGS(13), FLAGS(14), FLAGS(15),
+};
+
+const uint8_t tern_wc_opcodes[16] = {
+	[TERN_WQE_SEND] = IBV_WC_SEND,
+	[TERN_WQE_SEND_IMMEDIATE] = IBV_WC_SEND,
+	[TERN_WQE_SEND_INVALIDATE] = IBV_WC_SEND,
+	[TERN_WQE_WRITE] = IBV_WC_RDMA_WRITE,
+	[TERN_WQE_WRITE_IMMEDIATE] = IBV_WC_RDMA_WRITE,
+	[TERN_WQE_READ] = IBV_WC_RDMA_READ,
+	[TERN_WQE_CAS] = IBV_WC_COMP_SWAP,
+	[TERN_WQE_FETCH_ADD] = IBV_WC_FETCH_ADD,
+	[TERN_WQE_LOCAL_INVALIDATE] = IBV_WC_LOCAL_INV,
+	[TERN_WQE_BIND_WINDOW] = IBV_WC_BIND_MW,
+};
+
+/*
+ * Tell the device of a queue's new producer index. The release store puts the
+ * work requests before the index; the fence puts the index before the look at
+ * the device's word and pairs with the device's fence between setting that
+ * word and its last look at the index. So either it sees the index or we see
+ * that it wants to be rung.
+ */
+static inline void tern_publish(struct tern_queue_record *record, __le32 *wants_ring,
+				void *doorbell, uint32_t number, uint32_t index)
+{
+	/* The application's data, whatever memory it is in, goes first. */
+	udma_to_device_barrier();
+	tern_record_store(&record->index, index);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (tern_record_load(wants_ring))
+		tern_ring(doorbell, number, index);
+}
+
+/* Build @wr into the ring. Returns its blocks, 0 when it is not valid. */
+static inline uint32_t tern_put_send(struct tern_sq *sq, const struct ibv_send_wr *wr)
+{
+	const struct tern_address_vector *vector = NULL;
+	uint8_t built[TERN_WQE_BYTES_MAX];
+	uint32_t flags, blocks, slot, length = 0;
+	const struct tern_send_op *op;
+	uint8_t *to;
+
+	if (unlikely(wr->opcode >= TERN_SEND_OPS))
+		return 0;
+	op = &sq->ops[wr->opcode];
+	flags = tern_send_flags[wr->send_flags & 15];
+	if (unlikely(!op->header || (uint32_t)wr->num_sge > sq->sge_max))
+		return 0;
+
+	if (flags & TERN_WQE_INLINE) {
+		uint64_t total = tern_inline_length(wr);
+
+		if (unlikely(!(op->flags & TERN_WQE_INLINE) || total > sq->inline_max))
+			return 0;
+		length = total;
+		blocks = tern_wqe_blocks(op->header + length);
+	} else {
+		blocks = tern_wqe_blocks(op->header + wr->num_sge * sizeof(struct tern_sge));
+	}
+	flags = (flags & op->flags) | sq->signal_all;
+
+	if (sq->datagram)
+		vector = &to_tern_ah(wr->wr.ud.ah)->vector;
+
+	slot = sq->producer & sq->mask;
+	to = sq->ring + ((size_t)slot << TERN_WQE_BLOCK_SHIFT);
+	if (likely(slot + blocks <= sq->mask + 1)) {
+		tern_build_send(to, op, flags, blocks, length, vector, wr);
+	} else {
+		tern_build_send(built, op, flags, blocks, length, vector, wr);
+		tern_wrap_send(sq->ring, sq->mask + 1, slot, built, blocks);
+	}
+
+	sq->entries[slot].wr_id = wr->wr_id;
+	sq->entries[slot].posted = sq->posted + 1;
+	return blocks;
+}
+
+int tern_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	struct tern_sq *sq = &qp->sq;
+	uint32_t producer, blocks;
+	int ret = 0;
+
+	if (unlikely(ibqp->state < IBV_QPS_RTS)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+
+	pthread_spin_lock(&sq->lock);
+	producer = sq->producer;
+	for (; wr; wr = wr->next) {
+		/* Pairs with the poller's release: it has read the entry that is reused here. */
+		if (unlikely(sq->posted - atomic_load_explicit(&sq->completed,
+							       memory_order_acquire) >=
+			     sq->request_max)) {
+			ret = ENOMEM;
+			*bad_wr = wr;
+			break;
+		}
+		blocks = tern_put_send(sq, wr);
+		if (unlikely(!blocks)) {
+			ret = EINVAL;
+			*bad_wr = wr;
+			break;
+		}
+		sq->producer += blocks;
+		sq->posted++;
+	}
+	if (likely(sq->producer != producer))
+		tern_publish(sq->record, sq->wants_ring, qp->doorbell_send, qp->qpn, sq->producer);
+	pthread_spin_unlock(&sq->lock);
+
+	return ret;
+}
+
+int tern_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	struct tern_rq *rq = &qp->rq;
+	uint32_t producer, slot;
+	int ret = 0;
+
+	if (unlikely(ibqp->state == IBV_QPS_RESET)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+
+	pthread_spin_lock(&rq->lock);
+	producer = rq->producer;
+	for (; wr; wr = wr->next) {
+		if (unlikely(rq->producer - atomic_load_explicit(&rq->completed,
+								 memory_order_acquire) >=
+			     rq->request_max)) {
+			ret = ENOMEM;
+			*bad_wr = wr;
+			break;
+		}
+		if (unlikely((uint32_t)wr->num_sge > rq->sge_max)) {
+			ret = EINVAL;
+			*bad_wr = wr;
+			break;
+		}
+		slot = rq->producer & rq->mask;
+		tern_build_receive(rq->ring + ((size_t)slot << rq->stride_shift), wr);
+		rq->wr_ids[slot] = wr->wr_id;
+		rq->producer++;
+	}
+	if (likely(rq->producer != producer))
+		tern_publish(rq->record, rq->wants_ring, qp->doorbell_receive, qp->qpn,
+			     rq->producer);
+	pthread_spin_unlock(&rq->lock);
+
+	return ret;
+}
+
+/* Find the request that @cqe completes and free its place. False: no such queue pair. */
+static inline bool tern_complete(struct tern_cq *cq, const struct tern_cqe *cqe,
+				 struct ibv_wc *wc)
+{
+	uint32_t index = le32toh(cqe->index);
+	struct tern_qp *qp = tern_find_qp(cq->qps, le32toh(cqe->queue));
+
+	if (unlikely(!qp))
+		return false;
+
+	if (tern_cqe_is_receive(cqe)) {
+		struct tern_rq *rq = &qp->rq;
+
+		wc->wr_id = rq->wr_ids[index & rq->mask];
+		atomic_store_explicit(&rq->completed,
+				      atomic_load_explicit(&rq->completed,
+							   memory_order_relaxed) + 1,
+				      memory_order_release);
+	} else {
+		struct tern_sq *sq = &qp->sq;
+		const struct tern_send_entry *entry = &sq->entries[index & sq->mask];
+
+		/* It covers the unsignaled requests before it. */
+		wc->wr_id = entry->wr_id;
+		atomic_store_explicit(&sq->completed, entry->posted, memory_order_release);
+	}
+	return true;
+}
+
+int tern_poll_cq(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
+{
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	int polled;
+
+	pthread_spin_lock(&cq->lock);
+	for (polled = 0; polled < count; polled++, wc++) {
+		struct tern_cqe *cqe = (struct tern_cqe *)cq->ring +
+				       (cq->consumer & (cq->size - 1));
+
+		if (!tern_phase_matches(tern_record_load(&cqe->phase), cq->consumer, cq->size))
+			break;
+		/* Pairs with the device's release of phase: the rest of the entry is there. */
+		udma_from_device_barrier();
+
+		if (unlikely(!tern_complete(cq, cqe, wc))) {
+			/* No queue pair of ours: the device is broken. Say so once per entry. */
+			if (!polled) {
+				cq->consumer++;
+				polled = -1;
+			}
+			break;
+		}
+		tern_cqe_to_wc(cqe, wc);
+		cq->consumer++;
+	}
+	if (polled)
+		tern_record_store(&cq->record->index, cq->consumer);
+	pthread_spin_unlock(&cq->lock);
+
+	return polled;
+}
+
+int tern_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	struct tern_context *ctx = to_tern_context(ibcq->context);
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	uint32_t mode = solicited_only ? TERN_ARM_SOLICITED : TERN_ARM_NEXT;
+
+	pthread_spin_lock(&cq->lock);
+	/*
+	 * A request for the next completion that has not been answered stands
+	 * when one for a solicited completion follows (IBTA 11.4.2.2).
+	 */
+	if (solicited_only && cq->armed_at_events == cq->events &&
+	    (cq->arm & TERN_ARM_MODE) == TERN_ARM_NEXT)
+		mode = TERN_ARM_NEXT;
+	cq->armed_at_events = cq->events;
+	cq->arm = ((cq->arm & TERN_ARM_SEQUENCE) + (1U << TERN_ARM_SEQUENCE_SHIFT)) | mode;
+	tern_record_store(&cq->record->arm, cq->arm);
+	/*
+	 * Pairs with the device's fence between writing an entry and reading
+	 * the arm word: either it sees the arming, or the caller, who polls
+	 * once more now, sees the entry.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!ctx->records)
+		tern_ring((uint8_t *)ctx->doorbell + TERN_DOORBELL_CQ_ARM, cq->cqn, cq->arm);
+	pthread_spin_unlock(&cq->lock);
+
+	return 0;
+}

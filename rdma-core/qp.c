@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Queue pairs: their life, their sizes, and the table that finds them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <ccan/minmax.h>
+
+#include "tern.h"
+
+struct tern_create_qp {
+	struct ibv_create_qp ibv_cmd;
+	struct tern_ureq_create_qp drv;
+};
+
+static_assert(sizeof(struct tern_create_qp) ==
+	      sizeof(struct ibv_create_qp) + sizeof(struct tern_ureq_create_qp),
+	      "create QP command");
+
+/* What a queue's word is when the device follows no records: always ring. */
+static __le32 tern_always = (__le32)1;
+
+static struct tern_qp *tern_no_qps[TERN_QP_TABLE_SIZE];
+
+int tern_qp_table_init(struct tern_context *ctx)
+{
+	uint32_t i;
+
+	ctx->qps = calloc((TERN_NUMBER_MASK >> TERN_QP_TABLE_SHIFT) + 1, sizeof(*ctx->qps));
+	if (!ctx->qps)
+		return ENOMEM;
+	for (i = 0; i <= TERN_NUMBER_MASK >> TERN_QP_TABLE_SHIFT; i++)
+		ctx->qps[i] = tern_no_qps;
+	return 0;
+}
+
+void tern_qp_table_free(struct tern_context *ctx)
+{
+	uint32_t i;
+
+	for (i = 0; i <= TERN_NUMBER_MASK >> TERN_QP_TABLE_SHIFT; i++)
+		if (ctx->qps[i] != tern_no_qps)
+			free(ctx->qps[i]);
+	free(ctx->qps);
+}
+
+/*
+ * Make room for @qpn. A table that a number of it once needed stays until the
+ * context ends, so that a poller never meets one that is being freed.
+ */
+static int tern_qp_table_reserve(struct tern_context *ctx, uint32_t qpn)
+{
+	struct tern_qp **table;
+
+	if (ctx->qps[qpn >> TERN_QP_TABLE_SHIFT] != tern_no_qps)
+		return 0;
+	table = calloc(TERN_QP_TABLE_SIZE, sizeof(*table));
+	if (!table)
+		return ENOMEM;
+	ctx->qps[qpn >> TERN_QP_TABLE_SHIFT] = table;
+	return 0;
+}
+
+static void tern_qp_table_set(struct tern_context *ctx, uint32_t qpn, struct tern_qp *qp)
+{
+	ctx->qps[qpn >> TERN_QP_TABLE_SHIFT][qpn & (TERN_QP_TABLE_SIZE - 1)] = qp;
+}
+
+/* Take both completion queues' locks, in an order that two callers agree on. */
+static void tern_lock_cqs(struct tern_qp *qp)
+{
+	struct tern_cq *send = to_tern_cq(qp->base.qp.send_cq);
+	struct tern_cq *receive = to_tern_cq(qp->base.qp.recv_cq);
+
+	pthread_spin_lock(send < receive ? &send->lock : &receive->lock);
+	if (send != receive)
+		pthread_spin_lock(send < receive ? &receive->lock : &send->lock);
+}
+
+static void tern_unlock_cqs(struct tern_qp *qp)
+{
+	struct tern_cq *send = to_tern_cq(qp->base.qp.send_cq);
+	struct tern_cq *receive = to_tern_cq(qp->base.qp.recv_cq);
+
+	pthread_spin_unlock(&send->lock);
+	if (send != receive)
+		pthread_spin_unlock(&receive->lock);
+}
+
+/* Drop the completions of a queue pair that makes no more. Both locks are held. */
+static void tern_clean_cqs(struct tern_qp *qp)
+{
+	struct tern_cq *send = to_tern_cq(qp->base.qp.send_cq);
+	struct tern_cq *receive = to_tern_cq(qp->base.qp.recv_cq);
+
+	tern_cq_clean(send, qp->qpn);
+	if (send != receive)
+		tern_cq_clean(receive, qp->qpn);
+}
+
+/*
+ * A send queue's requests take as many blocks as the largest that @cap allows
+ * needs; what a request's last block and the ring's last power of two have to
+ * spare is given to the application.
+ */
+static int tern_size_sq(struct tern_context *ctx, struct tern_sq *sq, bool datagram,
+			const struct ibv_qp_cap *cap)
+{
+	uint32_t header = datagram ? TERN_HEADER_UD : TERN_HEADER_REMOTE;
+	uint32_t inline_max = datagram ? ctx->inline_max_ud : ctx->inline_max;
+	uint32_t blocks, bytes;
+	uint64_t ring;
+
+	if (cap->max_send_sge > ctx->send_sge_max || cap->max_inline_data > inline_max ||
+	    cap->max_send_wr > ctx->sq_blocks_max)
+		return EINVAL;
+	bytes = header + max_t(uint32_t, cap->max_send_sge * sizeof(struct tern_sge),
+			       cap->max_inline_data);
+	if (bytes > TERN_WQE_BYTES_MAX)
+		return EINVAL;
+	blocks = tern_wqe_blocks(bytes);
+	ring = roundup_pow_of_two((uint64_t)cap->max_send_wr * blocks);
+	if (ring < 2)
+		ring = 2;
+	if (ring > ctx->sq_blocks_max)
+		return EINVAL;
+
+	bytes = blocks << TERN_WQE_BLOCK_SHIFT;
+	sq->mask = ring - 1;
+	sq->request_max = min_t(uint32_t, ring / blocks, roundup_pow_of_two(cap->max_send_wr));
+	sq->sge_max = min_t(uint32_t, (bytes - header) / sizeof(struct tern_sge),
+			    ctx->send_sge_max);
+	sq->inline_max = min_t(uint32_t, bytes - header, inline_max);
+	return 0;
+}
+
+static int tern_size_rq(struct tern_context *ctx, struct tern_rq *rq,
+			const struct ibv_qp_cap *cap)
+{
+	uint32_t bytes, size;
+
+	if (cap->max_recv_sge > ctx->receive_sge_max || cap->max_recv_wr > ctx->rq_entries_max)
+		return EINVAL;
+	bytes = sizeof(struct tern_receive_header) +
+		cap->max_recv_sge * sizeof(struct tern_sge);
+	rq->stride_shift = TERN_RECEIVE_STRIDE_SHIFT_MIN;
+	while (1U << rq->stride_shift < bytes)
+		rq->stride_shift++;
+	if (rq->stride_shift > TERN_RECEIVE_STRIDE_SHIFT_MAX)
+		return EINVAL;
+	size = roundup_pow_of_two(cap->max_recv_wr);
+	if (size < 2)
+		size = 2;
+	if (size > ctx->rq_entries_max)
+		return EINVAL;
+
+	rq->mask = size - 1;
+	rq->request_max = size;
+	rq->sge_max = min_t(uint32_t, ((1U << rq->stride_shift) -
+				       sizeof(struct tern_receive_header)) /
+				      sizeof(struct tern_sge), ctx->receive_sge_max);
+	return 0;
+}
+
+static void tern_free_sq(struct tern_context *ctx, struct tern_sq *sq)
+{
+	free(sq->entries);
+	if (sq->record)
+		tern_record_free(ctx, sq->record);
+	if (sq->ring)
+		tern_buffer_free(&sq->buffer);
+	pthread_spin_destroy(&sq->lock);
+}
+
+static void tern_free_rq(struct tern_context *ctx, struct tern_rq *rq)
+{
+	free(rq->wr_ids);
+	if (rq->record)
+		tern_record_free(ctx, rq->record);
+	if (rq->ring)
+		tern_buffer_free(&rq->buffer);
+	pthread_spin_destroy(&rq->lock);
+}
+
+/* Without requests there is no ring; one entry remains for what a broken device may complete. */
+static int tern_alloc_sq(struct tern_context *ctx, struct tern_sq *sq, bool datagram,
+			 const struct ibv_qp_cap *cap)
+{
+	int ret;
+
+	pthread_spin_init(&sq->lock, PTHREAD_PROCESS_PRIVATE);
+	if (cap->max_send_wr) {
+		ret = tern_size_sq(ctx, sq, datagram, cap);
+		if (ret)
+			goto err;
+		ret = tern_buffer_alloc(ctx, &sq->buffer,
+					((size_t)sq->mask + 1) << TERN_WQE_BLOCK_SHIFT);
+		if (ret)
+			goto err;
+		sq->ring = sq->buffer.base;
+		sq->record = tern_record_alloc(ctx);
+		if (!sq->record) {
+			ret = errno;
+			goto err;
+		}
+		sq->wants_ring = ctx->records ? &sq->record->ring : &tern_always;
+	}
+	sq->entries = calloc((size_t)sq->mask + 1, sizeof(*sq->entries));
+	if (!sq->entries) {
+		ret = ENOMEM;
+		goto err;
+	}
+	return 0;
+
+err:
+	tern_free_sq(ctx, sq);
+	return ret;
+}
+
+static int tern_alloc_rq(struct tern_context *ctx, struct tern_rq *rq,
+			 const struct ibv_qp_cap *cap)
+{
+	int ret;
+
+	pthread_spin_init(&rq->lock, PTHREAD_PROCESS_PRIVATE);
+	if (cap->max_recv_wr) {
+		ret = tern_size_rq(ctx, rq, cap);
+		if (ret)
+			goto err;
+		ret = tern_buffer_alloc(ctx, &rq->buffer,
+					((size_t)rq->mask + 1) << rq->stride_shift);
+		if (ret)
+			goto err;
+		rq->ring = rq->buffer.base;
+		rq->record = tern_record_alloc(ctx);
+		if (!rq->record) {
+			ret = errno;
+			goto err;
+		}
+		rq->wants_ring = ctx->records ? &rq->record->ring : &tern_always;
+	}
+	rq->wr_ids = calloc((size_t)rq->mask + 1, sizeof(*rq->wr_ids));
+	if (!rq->wr_ids) {
+		ret = ENOMEM;
+		goto err;
+	}
+	return 0;
+
+err:
+	tern_free_rq(ctx, rq);
+	return ret;
+}
+
+static void tern_report_cap(const struct tern_qp *qp, struct ibv_qp_cap *cap)
+{
+	cap->max_send_wr = qp->sq.request_max;
+	cap->max_send_sge = qp->sq.sge_max;
+	cap->max_inline_data = qp->sq.inline_max;
+	cap->max_recv_wr = qp->rq.request_max;
+	cap->max_recv_sge = qp->rq.sge_max;
+}
+
+struct ibv_qp *tern_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr)
+{
+	struct tern_context *ctx = to_tern_context(ibpd->context);
+	bool datagram = attr->qp_type == IBV_QPT_UD;
+	struct ib_uverbs_create_qp_resp resp = {};
+	struct tern_create_qp cmd = {};
+	struct tern_qp *qp;
+	int ret;
+
+	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (attr->srq) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return NULL;
+	ret = tern_alloc_sq(ctx, &qp->sq, datagram, &attr->cap);
+	if (ret)
+		goto err_qp;
+	ret = tern_alloc_rq(ctx, &qp->rq, &attr->cap);
+	if (ret)
+		goto err_sq;
+	qp->sq.ops = datagram ? tern_ud_ops : tern_rc_ops;
+	qp->sq.datagram = datagram;
+	qp->sq.signal_all = attr->sq_sig_all ? TERN_WQE_SIGNALED : 0;
+	qp->doorbell_send = ctx->doorbell + TERN_DOORBELL_SEND;
+	qp->doorbell_receive = ctx->doorbell + TERN_DOORBELL_RECEIVE;
+
+	if (qp->sq.ring) {
+		cmd.drv.sq_address = (uintptr_t)qp->sq.ring;
+		cmd.drv.sq_record_address = (uintptr_t)qp->sq.record;
+		cmd.drv.sq_shift = ilog32(qp->sq.mask);
+	}
+	if (qp->rq.ring) {
+		cmd.drv.rq_address = (uintptr_t)qp->rq.ring;
+		cmd.drv.rq_record_address = (uintptr_t)qp->rq.record;
+		cmd.drv.rq_shift = ilog32(qp->rq.mask);
+		cmd.drv.rq_stride_shift = qp->rq.stride_shift;
+	}
+
+	pthread_mutex_lock(&ctx->qp_mutex);
+	ret = ibv_cmd_create_qp(ibpd, &qp->base.qp, attr, &cmd.ibv_cmd, sizeof(cmd), &resp,
+				sizeof(resp));
+	if (ret)
+		goto err_unlock;
+	qp->qpn = qp->base.qp.qp_num & TERN_NUMBER_MASK;
+	ret = tern_qp_table_reserve(ctx, qp->qpn);
+	if (ret)
+		goto err_destroy;
+	tern_qp_table_set(ctx, qp->qpn, qp);
+	pthread_mutex_unlock(&ctx->qp_mutex);
+
+	tern_report_cap(qp, &attr->cap);
+	return &qp->base.qp;
+
+err_destroy:
+	ibv_cmd_destroy_qp(&qp->base.qp);
+err_unlock:
+	pthread_mutex_unlock(&ctx->qp_mutex);
+	tern_free_rq(ctx, &qp->rq);
+err_sq:
+	tern_free_sq(ctx, &qp->sq);
+err_qp:
+	free(qp);
+	errno = ret;
+	return NULL;
+}
+
+/* Both queues are empty again, and so are the device's. */
+static void tern_reset_queues(struct tern_qp *qp)
+{
+	pthread_spin_lock(&qp->sq.lock);
+	pthread_spin_lock(&qp->rq.lock);
+	tern_lock_cqs(qp);
+
+	tern_clean_cqs(qp);
+	qp->sq.producer = 0;
+	qp->sq.posted = 0;
+	atomic_store_explicit(&qp->sq.completed, 0, memory_order_relaxed);
+	if (qp->sq.record)
+		tern_record_store(&qp->sq.record->index, 0);
+	qp->rq.producer = 0;
+	atomic_store_explicit(&qp->rq.completed, 0, memory_order_relaxed);
+	if (qp->rq.record)
+		tern_record_store(&qp->rq.record->index, 0);
+
+	tern_unlock_cqs(qp);
+	pthread_spin_unlock(&qp->rq.lock);
+	pthread_spin_unlock(&qp->sq.lock);
+}
+
+int tern_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
+{
+	struct ibv_modify_qp cmd = {};
+	int ret;
+
+	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
+	if (!ret && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
+		tern_reset_queues(to_tern_qp(ibqp));
+	return ret;
+}
+
+int tern_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
+		  struct ibv_qp_init_attr *init_attr)
+{
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	struct ibv_query_qp cmd;
+	int ret;
+
+	ret = ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &cmd, sizeof(cmd));
+	if (ret)
+		return ret;
+	tern_report_cap(qp, &init_attr->cap);
+	attr->cap = init_attr->cap;
+	return 0;
+}
+
+int tern_destroy_qp(struct ibv_qp *ibqp)
+{
+	struct tern_context *ctx = to_tern_context(ibqp->context);
+	struct tern_qp *qp = to_tern_qp(ibqp);
+	int ret;
+
+	pthread_mutex_lock(&ctx->qp_mutex);
+	ret = ibv_cmd_destroy_qp(ibqp);
+	if (ret) {
+		pthread_mutex_unlock(&ctx->qp_mutex);
+		return ret;
+	}
+	tern_lock_cqs(qp);
+	tern_clean_cqs(qp);
+	tern_qp_table_set(ctx, qp->qpn, NULL);
+	tern_unlock_cqs(qp);
+	pthread_mutex_unlock(&ctx->qp_mutex);
+
+	tern_free_rq(ctx, &qp->rq);
+	tern_free_sq(ctx, &qp->sq);
+	free(qp);
+	return 0;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* libibverbs provider of the Tern NIC: device and context. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <tern_hw_pci.h>
+#include <tern_hw_regs.h>
+
+#include "tern.h"
+
+struct tern_get_context_resp {
+	struct ib_uverbs_get_context_resp ibv_resp;
+	struct tern_uresp_alloc_ucontext drv;
+};
+
+struct tern_get_context {
+	struct ibv_get_context ibv_cmd;
+	struct tern_ureq_alloc_ucontext drv;
+};
+
+static_assert(sizeof(struct tern_get_context) ==
+	      sizeof(struct ibv_get_context) + sizeof(struct tern_ureq_alloc_ucontext),
+	      "get context command");
+static_assert(sizeof(struct tern_get_context_resp) ==
+	      sizeof(struct ib_uverbs_get_context_resp) + sizeof(struct tern_uresp_alloc_ucontext),
+	      "get context response");
+
+static void tern_free_context(struct ibv_context *ibctx)
+{
+	struct tern_context *ctx = to_tern_context(ibctx);
+
+	munmap(ctx->doorbell, ctx->page_size);
+	tern_record_pages_free(ctx);
+	tern_qp_table_free(ctx);
+	pthread_mutex_destroy(&ctx->record_mutex);
+	pthread_mutex_destroy(&ctx->qp_mutex);
+	verbs_uninit_context(&ctx->ibv_ctx);
+	free(ctx);
+}
+
+static const struct verbs_context_ops tern_context_ops = {
+	.alloc_pd = tern_alloc_pd,
+	.cq_event = tern_cq_event,
+	.create_ah = tern_create_ah,
+	.create_cq = tern_create_cq,
+	.create_qp = tern_create_qp,
+	.dealloc_pd = tern_dealloc_pd,
+	.dereg_mr = tern_dereg_mr,
+	.destroy_ah = tern_destroy_ah,
+	.destroy_cq = tern_destroy_cq,
+	.destroy_qp = tern_destroy_qp,
+	.free_context = tern_free_context,
+	.modify_qp = tern_modify_qp,
+	.poll_cq = tern_poll_cq,
+	.post_recv = tern_post_recv,
+	.post_send = tern_post_send,
+	.query_device_ex = tern_query_device_ex,
+	.query_port = tern_query_port,
+	.query_qp = tern_query_qp,
+	.reg_mr = tern_reg_mr,
+	.req_notify_cq = tern_req_notify_cq,
+};
+
+static int tern_get_context(struct tern_context *ctx)
+{
+	struct tern_get_context_resp resp = {};
+	struct tern_get_context cmd = {};
+	int ret;
+
+#ifdef TERN_CONTEXT_FD_ARR
+	ret = ibv_cmd_get_context(&ctx->ibv_ctx, &cmd.ibv_cmd, sizeof(cmd), NULL, &resp.ibv_resp,
+				  sizeof(resp));
+#else
+	ret = ibv_cmd_get_context(&ctx->ibv_ctx, &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
+				  sizeof(resp));
+#endif
+	if (ret)
+		return ret;
+
+	/* The sizes are used in shifts: a kernel that lies is not worked with. */
+	if (resp.drv.cq_shift_max > 24 || resp.drv.sq_shift_max > 24 ||
+	    resp.drv.rq_shift_max > 24)
+		return EINVAL;
+	ctx->records = resp.drv.features >> TERN_FEATURE_DOORBELL_RECORDS & 1;
+	ctx->cq_entries_max = 1U << resp.drv.cq_shift_max;
+	ctx->sq_blocks_max = 1U << resp.drv.sq_shift_max;
+	ctx->rq_entries_max = 1U << resp.drv.rq_shift_max;
+	ctx->send_sge_max = resp.drv.send_sge_max;
+	ctx->receive_sge_max = resp.drv.receive_sge_max;
+	ctx->inline_max = resp.drv.inline_max;
+	ctx->inline_max_ud = resp.drv.inline_max_ud;
+
+	ctx->doorbell = mmap(NULL, ctx->page_size, PROT_WRITE, MAP_SHARED,
+			     ctx->ibv_ctx.context.cmd_fd, resp.drv.doorbell_offset);
+	return ctx->doorbell == MAP_FAILED ? errno : 0;
+}
+
+static struct verbs_context *tern_alloc_context(struct ibv_device *ibdev, int cmd_fd,
+						void *private_data)
+{
+	struct tern_context *ctx;
+	int ret;
+
+	ctx = verbs_init_and_alloc_context(ibdev, cmd_fd, ctx, ibv_ctx, RDMA_DRIVER_UNKNOWN);
+	if (!ctx)
+		return NULL;
+	ctx->page_size = sysconf(_SC_PAGESIZE);
+	pthread_mutex_init(&ctx->qp_mutex, NULL);
+	pthread_mutex_init(&ctx->record_mutex, NULL);
+
+	ret = tern_qp_table_init(ctx);
+	if (ret)
+		goto err_context;
+	ret = tern_get_context(ctx);
+	if (ret)
+		goto err_table;
+
+	verbs_set_ops(&ctx->ibv_ctx, &tern_context_ops);
+	return &ctx->ibv_ctx;
+
+err_table:
+	tern_qp_table_free(ctx);
+err_context:
+	pthread_mutex_destroy(&ctx->record_mutex);
+	pthread_mutex_destroy(&ctx->qp_mutex);
+	verbs_uninit_context(&ctx->ibv_ctx);
+	free(ctx);
+	errno = ret;
+	return NULL;
+}
+
+static struct verbs_device *tern_device_alloc(struct verbs_sysfs_dev *sysfs_dev)
+{
+	struct tern_device *dev = calloc(1, sizeof(*dev));
+
+	return dev ? &dev->ibv_dev : NULL;
+}
+
+static void tern_device_free(struct verbs_device *vdev)
+{
+	free(container_of(vdev, struct tern_device, ibv_dev));
+}
+
+static const struct verbs_match_ent tern_match_table[] = {
+	VERBS_PCI_MATCH(TERN_PCI_VENDOR_ID, TERN_PCI_DEVICE_ID_PF, NULL),
+	VERBS_PCI_MATCH(TERN_PCI_VENDOR_ID, TERN_PCI_DEVICE_ID_VF, NULL),
+	{},
+};
+
+static const struct verbs_device_ops tern_dev_ops = {
+	.name = "tern",
+	.match_min_abi_version = TERN_UVERBS_ABI_VERSION,
+	.match_max_abi_version = TERN_UVERBS_ABI_VERSION,
+	.match_table = tern_match_table,
+	.alloc_device = tern_device_alloc,
+	.uninit_device = tern_device_free,
+	.alloc_context = tern_alloc_context,
+};
+
+PROVIDER_DRIVER(tern, tern_dev_ops);

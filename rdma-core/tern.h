@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* libibverbs provider of the Tern NIC: its objects. */
+#ifndef TERN_PROVIDER_H
+#define TERN_PROVIDER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <infiniband/driver.h>
+#include <util/compiler.h>
+#include <util/mmio.h>
+#include <util/udma_barrier.h>
+#include <util/util.h>
+#include <ccan/container_of.h>
+
+#include <rdma/tern-abi.h>
+#include <tern_hw_cqe.h>
+#include <tern_hw_doorbell.h>
+#include <tern_hw_types.h>
+#include <tern_hw_wqe.h>
+
+#include "wqe.h"
+
+/* Whole pages that the device works on, kept out of forked children. */
+struct tern_buffer {
+	void *base;
+	size_t length;
+};
+
+/*
+ * Queue pairs by number: a table of tables. One table that is always empty
+ * stands for those that have no entry.
+ */
+#define TERN_QP_TABLE_SHIFT	12
+#define TERN_QP_TABLE_SIZE	(1U << TERN_QP_TABLE_SHIFT)
+
+struct tern_device {
+	struct verbs_device ibv_dev;
+};
+
+struct tern_context {
+	struct verbs_context ibv_ctx;
+	void *doorbell;			/* this process's doorbell page */
+	size_t page_size;
+	bool records;			/* the device follows queue records */
+	uint32_t cq_entries_max;
+	uint32_t sq_blocks_max;
+	uint32_t rq_entries_max;
+	uint32_t send_sge_max;
+	uint32_t receive_sge_max;
+	uint32_t inline_max;
+	uint32_t inline_max_ud;
+
+	/*
+	 * Held while a queue pair is made or ended, so that a number which
+	 * the kernel gives out again is not seen twice in the table.
+	 */
+	pthread_mutex_t qp_mutex;
+	struct tern_qp ***qps;		/* by number; read under a CQ's lock */
+
+	pthread_mutex_t record_mutex;	/* the two below */
+	struct tern_queue_record *free_records;
+	struct tern_record_page *record_pages;
+};
+
+struct tern_ah {
+	struct ibv_ah ibv_ah;
+	struct tern_address_vector vector;
+};
+
+struct tern_cq {
+	struct verbs_cq base;
+	pthread_spinlock_t lock;	/* all that follows, and the ring */
+	uint32_t consumer;		/* free-running */
+	uint32_t size;
+	uint8_t *ring;
+	struct tern_queue_record *record;
+	struct tern_qp ***qps;
+	uint32_t cqn;
+	uint32_t arm;			/* the last arm word */
+	uint32_t events;		/* that libibverbs has handed out */
+	uint32_t armed_at_events;	/* and had when the CQ was armed */
+	struct tern_buffer buffer;
+};
+
+/* A send request from its posting to the completion that covers it. */
+struct tern_send_entry {
+	uint64_t wr_id;
+	uint32_t posted;		/* requests posted up to this one */
+};
+
+struct tern_sq {
+	pthread_spinlock_t lock;	/* posting */
+	uint32_t producer;		/* in blocks, free-running */
+	uint32_t posted;		/* in requests, free-running */
+	_Atomic(uint32_t) completed;	/* in requests; written under the CQ's lock */
+	uint32_t request_max;
+	uint32_t mask;			/* blocks of the ring less one */
+	uint32_t sge_max;
+	uint32_t inline_max;
+	uint8_t signal_all;		/* TERN_WQE_SIGNALED or 0 */
+	bool datagram;
+	const struct tern_send_op *ops;
+	uint8_t *ring;
+	struct tern_send_entry *entries;	/* by the block a request starts in */
+	struct tern_queue_record *record;
+	__le32 *wants_ring;		/* nonzero: the device wants the doorbell */
+	struct tern_buffer buffer;
+};
+
+struct tern_rq {
+	pthread_spinlock_t lock;	/* posting */
+	uint32_t producer;		/* free-running */
+	_Atomic(uint32_t) completed;	/* free-running; written under the CQ's lock */
+	uint32_t request_max;
+	uint32_t mask;			/* entries of the ring less one */
+	uint32_t sge_max;
+	uint32_t stride_shift;
+	uint8_t *ring;
+	uint64_t *wr_ids;
+	struct tern_queue_record *record;
+	__le32 *wants_ring;
+	struct tern_buffer buffer;
+};
+
+struct tern_qp {
+	struct verbs_qp base;
+	uint32_t qpn;
+	uint64_t *doorbell_send;
+	uint64_t *doorbell_receive;
+	struct tern_sq sq;
+	struct tern_rq rq;
+};
+
+static inline struct tern_context *to_tern_context(struct ibv_context *ctx)
+{
+	return container_of(ctx, struct tern_context, ibv_ctx.context);
+}
+
+static inline struct tern_ah *to_tern_ah(struct ibv_ah *ah)
+{
+	return container_of(ah, struct tern_ah, ibv_ah);
+}
+
+static inline struct tern_cq *to_tern_cq(struct ibv_cq *cq)
+{
+	return container_of(cq, struct tern_cq, base.cq);
+}
+
+static inline struct tern_qp *to_tern_qp(struct ibv_qp *qp)
+{
+	return container_of(qp, struct tern_qp, base.qp);
+}
+
+static inline struct tern_qp *tern_find_qp(struct tern_qp ***qps, uint32_t qpn)
+{
+	if (unlikely(qpn & ~TERN_NUMBER_MASK))
+		return NULL;
+	return qps[qpn >> TERN_QP_TABLE_SHIFT][qpn & (TERN_QP_TABLE_SIZE - 1)];
+}
+
+static inline void tern_ring(void *doorbell, uint32_t number, uint32_t index)
+{
+	mmio_write64_le(doorbell, htole64((uint64_t)index << TERN_DOORBELL_INDEX_SHIFT | number));
+}
+
+/* Words of a record are shared with the device: each access is a single one. */
+static inline void tern_record_store(__le32 *word, uint32_t value)
+{
+	atomic_store_explicit((_Atomic(uint32_t) *)word, htole32(value), memory_order_release);
+}
+
+static inline uint32_t tern_record_load(__le32 *word)
+{
+	return le32toh(atomic_load_explicit((_Atomic(uint32_t) *)word, memory_order_relaxed));
+}
+
+/* buffer.c */
+int tern_buffer_alloc(struct tern_context *ctx, struct tern_buffer *buffer, size_t length);
+void tern_buffer_free(struct tern_buffer *buffer);
+struct tern_queue_record *tern_record_alloc(struct tern_context *ctx);
+void tern_record_free(struct tern_context *ctx, struct tern_queue_record *record);
+void tern_record_pages_free(struct tern_context *ctx);
+
+/* verbs.c */
+int tern_query_device_ex(struct ibv_context *ibctx, const struct ibv_query_device_ex_input *input,
+			 struct ibv_device_attr_ex *attr, size_t attr_size);
+int tern_query_port(struct ibv_context *ibctx, uint8_t port, struct ibv_port_attr *attr);
+struct ibv_pd *tern_alloc_pd(struct ibv_context *ibctx);
+int tern_dealloc_pd(struct ibv_pd *ibpd);
+struct ibv_mr *tern_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uint64_t iova,
+			   int access);
+int tern_dereg_mr(struct verbs_mr *vmr);
+
+/* ah.c */
+struct ibv_ah *tern_create_ah(struct ibv_pd *ibpd, struct ibv_ah_attr *attr);
+int tern_destroy_ah(struct ibv_ah *ibah);
+
+/* cq.c */
+struct ibv_cq *tern_create_cq(struct ibv_context *ibctx, int cqe,
+			      struct ibv_comp_channel *channel, int comp_vector);
+int tern_destroy_cq(struct ibv_cq *ibcq);
+void tern_cq_event(struct ibv_cq *ibcq);
+void tern_cq_clean(struct tern_cq *cq, uint32_t qpn);
+
+/* qp.c */
+int tern_qp_table_init(struct tern_context *ctx);
+void tern_qp_table_free(struct tern_context *ctx);
+struct ibv_qp *tern_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr);
+int tern_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask);
+int tern_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
+		  struct ibv_qp_init_attr *init_attr);
+int tern_destroy_qp(struct ibv_qp *ibqp);
+
+/* datapath.c */
+int tern_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+int tern_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+int tern_poll_cq(struct ibv_cq *ibcq, int count, struct ibv_wc *wc);
+int tern_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
+
+#endif /* TERN_PROVIDER_H */
