@@ -128,15 +128,18 @@ void tern_loop_undefer(struct tern_loop *loop, struct tern_deferred *work)
 	work->queued = false;
 }
 
-static void run_deferred(struct tern_loop *loop)
+static int run_deferred(struct tern_loop *loop)
 {
 	struct tern_deferred *work;
+	int count = 0;
 
 	/* Work may defer other work, which is then done at once, too. */
 	while ((work = loop->deferred)) {
 		tern_loop_undefer(loop, work);
 		work->run(work->context);
+		count++;
 	}
+	return count;
 }
 
 static uint64_t next_deadline(const struct tern_loop *loop)
@@ -211,10 +214,10 @@ static int wait_events(struct tern_loop *loop, uint64_t wait_ns)
 
 int tern_loop_poll(struct tern_loop *loop, uint64_t wait_ns)
 {
-	int count, served = 0;
+	int count, served = run_deferred(loop);
 
-	run_deferred(loop);
-	count = wait_events(loop, wait_ns);
+	/* What was deferred may have made work for others: they come before a sleep. */
+	count = wait_events(loop, served ? 0 : wait_ns);
 	if (count < 0)
 		return count;
 	loop->batched = count;

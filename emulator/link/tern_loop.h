@@ -58,7 +58,8 @@ void tern_loop_undefer(struct tern_loop *loop, struct tern_deferred *work);
 
 /*
  * Run what was deferred, wait at most @wait_ns (0: only look) for a
- * descriptor or an alarm, and serve them. Returns how many were served, or a
+ * descriptor or an alarm, and serve them. Does not wait when something was
+ * deferred. Returns how many were served, deferred work included, or a
  * negative errno (never -EINTR: a signal ends the wait and counts as none).
  */
 int tern_loop_poll(struct tern_loop *loop, uint64_t wait_ns);

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tern: what a configuration makes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "control.h"
+#include "fields.h"
+
+#define SPEED_MAX_MBPS	1600000
+#define SPIN_MAX_US	1000000
+#define NAME_MAX_LENGTH	31
+
+static bool good_name(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length && length <= NAME_MAX_LENGTH &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
+	       length;
+}
+
+static void make_nic(struct ternd *ternd, json_object *object, unsigned int index, char *error,
+		     size_t error_size)
+{
+	static const char *const keys[] = { "name", "socket", "mac", "speed", "seed",
+					    "receive_buffer", "shortcuts", NULL };
+	struct ternd_nic_options options = { .mac = { 0x02, 0x7e, 0x10 } };
+	struct ternd_fields fields;
+	char reason[300];
+
+	ternd_fields_init(&fields, object, "nic", keys, error, error_size);
+	options.name = ternd_field_string(&fields, "name", true);
+	options.socket = ternd_field_string(&fields, "socket", true);
+	options.speed_mbps = ternd_field_number(&fields, "speed", false, 100000, SPEED_MAX_MBPS);
+	options.seed = ternd_field_number(&fields, "seed", false, index + 1, UINT64_MAX);
+	options.receive_buffer = ternd_field_number(&fields, "receive_buffer", false, 0,
+						    1u << 30);
+	options.shortcuts = ternd_field_bool(&fields, "shortcuts", false, true);
+	if (!ternd_field_mac(&fields, "mac", options.mac)) {
+		options.mac[4] = (uint8_t)(index >> 8);
+		options.mac[5] = (uint8_t)(index + 1);
+	}
+	if (fields.failed)
+		return;
+	if (!good_name(options.name))
+		ternd_fields_fail(&fields, "\"%s\" is no good name: up to %d letters, digits and _ - .",
+				  options.name, NAME_MAX_LENGTH);
+	else if (ternd_find_nic(ternd, options.name))
+		ternd_fields_fail(&fields, "there are two NICs \"%s\"", options.name);
+	else if (!ternd_nic_create(ternd, &options, reason, sizeof(reason)))
+		ternd_fields_fail(&fields, "%s: %s", options.name, reason);
+}
+
+static struct ternd_nic *nic_named(struct ternd *ternd, struct ternd_fields *fields,
+				   const char *name)
+{
+	struct ternd_nic *nic = ternd_find_nic(ternd, name);
+
+	if (!nic)
+		ternd_fields_fail(fields, "there is no NIC \"%s\"", name);
+	return nic;
+}
+
+static struct ternd_nic *nic_field(struct ternd *ternd, struct ternd_fields *fields)
+{
+	const char *name = ternd_field_string(fields, "nic", true);
+
+	return name ? nic_named(ternd, fields, name) : NULL;
+}
+
+static void make_cable(struct ternd *ternd, json_object *object, unsigned int index,
+		       char *error, size_t error_size)
+{
+	static const char *const keys[] = { "a", "b", NULL };
+	struct ternd_fields fields;
+	const char *a_name, *b_name;
+	struct ternd_nic *a, *b;
+	char reason[300];
+
+	(void)index;
+	ternd_fields_init(&fields, object, "cable", keys, error, error_size);
+	a_name = ternd_field_string(&fields, "a", true);
+	b_name = ternd_field_string(&fields, "b", true);
+	if (fields.failed)
+		return;
+	a = nic_named(ternd, &fields, a_name);
+	b = nic_named(ternd, &fields, b_name);
+	if (a && b && tern_cable_plug(a->port, a->name, b->port, b->name, reason, sizeof(reason)))
+		ternd_fields_fail(&fields, "%s", reason);
+}
+
+static void make_stream(struct ternd *ternd, json_object *object, unsigned int index,
+			char *error, size_t error_size)
+{
+	static const char *const keys[] = { "nic", "path", "role", NULL };
+	struct ternd_fields fields;
+	const char *path, *role;
+	struct ternd_nic *nic;
+	char reason[300];
+
+	(void)index;
+	ternd_fields_init(&fields, object, "stream", keys, error, error_size);
+	nic = nic_field(ternd, &fields);
+	path = ternd_field_string(&fields, "path", true);
+	role = ternd_field_string(&fields, "role", true);
+	if (role && strcmp(role, "server") && strcmp(role, "client"))
+		ternd_fields_fail(&fields, "\"role\" must be server or client, not \"%s\"", role);
+	if (!fields.failed && tern_stream_plug(nic->port, path, !strcmp(role, "server"), reason,
+					       sizeof(reason)))
+		ternd_fields_fail(&fields, "%s: %s", nic->name, reason);
+}
+
+static void make_tap(struct ternd *ternd, json_object *object, unsigned int index, char *error,
+		     size_t error_size)
+{
+	static const char *const keys[] = { "nic", "ifname", NULL };
+	struct ternd_fields fields;
+	struct ternd_nic *nic;
+	const char *ifname;
+	char reason[300];
+
+	(void)index;
+	ternd_fields_init(&fields, object, "tap", keys, error, error_size);
+	nic = nic_field(ternd, &fields);
+	ifname = ternd_field_string(&fields, "ifname", true);
+	if (!fields.failed && tern_tap_plug(nic->port, ifname, reason, sizeof(reason)))
+		ternd_fields_fail(&fields, "%s: %s", nic->name, reason);
+}
+
+static void make_capture(struct ternd *ternd, json_object *object, unsigned int index,
+			 char *error, size_t error_size)
+{
+	static const char *const keys[] = { "nic", "file", NULL };
+	struct ternd_fields fields;
+	struct ternd_nic *nic;
+	const char *file;
+	char reason[300];
+
+	(void)index;
+	ternd_fields_init(&fields, object, "capture", keys, error, error_size);
+	nic = nic_field(ternd, &fields);
+	file = ternd_field_string(&fields, "file", true);
+	if (!fields.failed && tern_port_start_capture(nic->port, file, reason, sizeof(reason)))
+		ternd_fields_fail(&fields, "%s: %s", nic->name, reason);
+}
+
+/* In the order in which they are made: what links NICs comes after them. */
+static const struct {
+	const char *key;
+	void (*make)(struct ternd *ternd, json_object *object, unsigned int index, char *error,
+		     size_t error_size);
+} lists[] = {
+	{ "nics", make_nic },
+	{ "cables", make_cable },
+	{ "streams", make_stream },
+	{ "taps", make_tap },
+	{ "captures", make_capture },
+};
+
+int ternd_config_apply(struct ternd *ternd, json_object *config, char *error, size_t error_size)
+{
+	static const char *const keys[] = { "control", "spin_us", "nics", "cables", "streams",
+					    "taps", "captures", NULL };
+	struct ternd_fields fields;
+	const char *control;
+	char reason[300];
+
+	*error = '\0';
+	ternd_fields_init(&fields, config, "configuration", keys, error, error_size);
+	ternd->spin_ns = 1000 * ternd_field_number(&fields, "spin_us", false,
+						   ternd->spin_ns / 1000, SPIN_MAX_US);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && !*error; i++) {
+		json_object *list = NULL;
+
+		if (!json_object_object_get_ex(config, lists[i].key, &list))
+			continue;
+		if (!json_object_is_type(list, json_type_array)) {
+			ternd_fields_fail(&fields, "\"%s\" must be a list, [{...}, ...]",
+					  lists[i].key);
+			return -1;
+		}
+		for (size_t j = 0; j < json_object_array_length(list) && !*error; j++)
+			lists[i].make(ternd, json_object_array_get_idx(list, j), (unsigned int)j,
+				      error, error_size);
+	}
+	if (*error)
+		return -1;
+	if (!ternd->nics)
+		ternd_fields_fail(&fields, "there is no NIC: give --nic name=NAME,socket=PATH");
+	/* Last: who finds the control socket finds everything. */
+	control = ternd_field_string(&fields, "control", false);
+	if (control) {
+		ternd->control = ternd_control_create(ternd, control, reason, sizeof(reason));
+		if (!ternd->control)
+			ternd_fields_fail(&fields, "control: %s", reason);
+	}
+	return *error ? -1 : 0;
+}

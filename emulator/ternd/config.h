@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tern: ternd's configuration: a JSON object, read from a file, put together
+ * from the command line, or both.
+ */
+#ifndef TERND_CONFIG_H
+#define TERND_CONFIG_H
+
+#include <json-c/json.h>
+
+#include "ternd.h"
+
+/* The configuration of a command line. NULL with the reason in @error. */
+json_object *ternd_config_of_arguments(int argc, char **argv, char *error, size_t error_size);
+
+/* Make all that @config asks for. 0, or -1 with the reason in @error. */
+int ternd_config_apply(struct ternd *ternd, json_object *config, char *error,
+		       size_t error_size);
+
+extern const char ternd_usage[];
+
+#endif /* TERND_CONFIG_H */
