@@ -42,7 +42,6 @@ struct ibv_cq *tern_create_cq(struct ibv_context *ibctx, int cqe,
 		return NULL;
 	cq->size = cqe < 2 ? 2 : roundup_pow_of_two(cqe);
 	cq->qps = ctx->qps;
-	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
 
 	ret = tern_buffer_alloc(ctx, &cq->buffer, cq->size * sizeof(struct tern_cqe));
 	if (ret)
@@ -69,7 +68,6 @@ err_record:
 err_buffer:
 	tern_buffer_free(&cq->buffer);
 err_cq:
-	pthread_spin_destroy(&cq->lock);
 	free(cq);
 	errno = ret;
 	return NULL;
@@ -86,7 +84,6 @@ int tern_destroy_cq(struct ibv_cq *ibcq)
 		return ret;
 	tern_record_free(ctx, cq->record);
 	tern_buffer_free(&cq->buffer);
-	pthread_spin_destroy(&cq->lock);
 	free(cq);
 	return 0;
 }
@@ -96,9 +93,9 @@ void tern_cq_event(struct ibv_cq *ibcq)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
 
-	pthread_spin_lock(&cq->lock);
+	tern_lock(&cq->lock);
 	cq->events++;
-	pthread_spin_unlock(&cq->lock);
+	tern_unlock(&cq->lock);
 }
 
 static struct tern_cqe *tern_cq_entry(struct tern_cq *cq, uint32_t index)

@@ -91,22 +91,40 @@ static inline void tern_publish(struct tern_queue_record *record, __le32 *wants_
 		tern_ring(doorbell, number, index);
 }
 
-/* Build @wr into the ring. Returns its blocks, 0 when it is not valid. */
-static inline uint32_t tern_put_send(struct tern_sq *sq, const struct ibv_send_wr *wr)
+/*
+ * A request that wraps around the ring's end is built aside. Apart, so that
+ * the usual case needs no room on the stack.
+ */
+static __attribute__((noinline)) void
+tern_put_wrapped(struct tern_sq *sq, uint32_t slot, const struct tern_send_op *op,
+		 uint32_t flags, uint32_t blocks, uint32_t length,
+		 const struct tern_address_vector *vector, const struct ibv_send_wr *wr)
+{
+	uint8_t built[TERN_WQE_BYTES_MAX];
+
+	tern_build_send(built, op, flags, blocks, length, vector, wr);
+	tern_wrap_send(sq->ring, sq->mask + 1, slot, built, blocks);
+}
+
+/*
+ * Build @wr into the ring at block @slot, as the @posted-th request. Returns
+ * its blocks, 0 when it is not valid.
+ */
+static inline __attribute__((always_inline)) uint32_t
+tern_put_send(struct tern_sq *sq, uint32_t slot, uint32_t posted, const struct ibv_send_wr *wr)
 {
 	const struct tern_address_vector *vector = NULL;
-	uint8_t built[TERN_WQE_BYTES_MAX];
-	uint32_t flags, blocks, slot, length = 0;
+	struct tern_send_entry *entry = &sq->entries[slot];
+	uint32_t flags, blocks, length = 0;
 	const struct tern_send_op *op;
-	uint8_t *to;
 
 	if (unlikely(wr->opcode >= TERN_SEND_OPS))
 		return 0;
 	op = &sq->ops[wr->opcode];
-	flags = tern_send_flags[wr->send_flags & 15];
 	if (unlikely(!op->header || (uint32_t)wr->num_sge > sq->sge_max))
 		return 0;
 
+	flags = tern_send_flags[wr->send_flags & 15];
 	if (flags & TERN_WQE_INLINE) {
 		uint64_t total = tern_inline_length(wr);
 
@@ -115,24 +133,21 @@ static inline uint32_t tern_put_send(struct tern_sq *sq, const struct ibv_send_w
 		length = total;
 		blocks = tern_wqe_blocks(op->header + length);
 	} else {
-		blocks = tern_wqe_blocks(op->header + wr->num_sge * sizeof(struct tern_sge));
+		blocks = tern_wqe_blocks(op->header +
+					 (uint32_t)wr->num_sge * sizeof(struct tern_sge));
 	}
 	flags = (flags & op->flags) | sq->signal_all;
 
 	if (sq->datagram)
 		vector = &to_tern_ah(wr->wr.ud.ah)->vector;
 
-	slot = sq->producer & sq->mask;
-	to = sq->ring + ((size_t)slot << TERN_WQE_BLOCK_SHIFT);
-	if (likely(slot + blocks <= sq->mask + 1)) {
-		tern_build_send(to, op, flags, blocks, length, vector, wr);
-	} else {
-		tern_build_send(built, op, flags, blocks, length, vector, wr);
-		tern_wrap_send(sq->ring, sq->mask + 1, slot, built, blocks);
-	}
-
-	sq->entries[slot].wr_id = wr->wr_id;
-	sq->entries[slot].posted = sq->posted + 1;
+	entry->wr_id = wr->wr_id;
+	entry->posted = posted;
+	if (likely(slot + blocks <= sq->mask + 1))
+		tern_build_send(sq->ring + ((size_t)slot << TERN_WQE_BLOCK_SHIFT), op, flags,
+				blocks, length, vector, wr);
+	else
+		tern_put_wrapped(sq, slot, op, flags, blocks, length, vector, wr);
 	return blocks;
 }
 
@@ -140,7 +155,7 @@ int tern_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_
 {
 	struct tern_qp *qp = to_tern_qp(ibqp);
 	struct tern_sq *sq = &qp->sq;
-	uint32_t producer, blocks;
+	uint32_t producer, posted, blocks;
 	int ret = 0;
 
 	if (unlikely(ibqp->state < IBV_QPS_RTS)) {
@@ -148,29 +163,32 @@ int tern_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_
 		return EINVAL;
 	}
 
-	pthread_spin_lock(&sq->lock);
+	tern_lock(&sq->lock);
 	producer = sq->producer;
+	posted = sq->posted;
 	for (; wr; wr = wr->next) {
 		/* Pairs with the poller's release: it has read the entry that is reused here. */
-		if (unlikely(sq->posted - atomic_load_explicit(&sq->completed,
-							       memory_order_acquire) >=
+		if (unlikely(posted - atomic_load_explicit(&sq->completed, memory_order_acquire) >=
 			     sq->request_max)) {
 			ret = ENOMEM;
 			*bad_wr = wr;
 			break;
 		}
-		blocks = tern_put_send(sq, wr);
+		blocks = tern_put_send(sq, producer & sq->mask, posted + 1, wr);
 		if (unlikely(!blocks)) {
 			ret = EINVAL;
 			*bad_wr = wr;
 			break;
 		}
-		sq->producer += blocks;
-		sq->posted++;
+		producer += blocks;
+		posted++;
 	}
-	if (likely(sq->producer != producer))
-		tern_publish(sq->record, sq->wants_ring, qp->doorbell_send, qp->qpn, sq->producer);
-	pthread_spin_unlock(&sq->lock);
+	if (likely(posted != sq->posted)) {
+		sq->producer = producer;
+		sq->posted = posted;
+		tern_publish(sq->record, sq->wants_ring, qp->doorbell_send, qp->qpn, producer);
+	}
+	tern_unlock(&sq->lock);
 
 	return ret;
 }
@@ -187,7 +205,7 @@ int tern_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_
 		return EINVAL;
 	}
 
-	pthread_spin_lock(&rq->lock);
+	tern_lock(&rq->lock);
 	producer = rq->producer;
 	for (; wr; wr = wr->next) {
 		if (unlikely(rq->producer - atomic_load_explicit(&rq->completed,
@@ -210,7 +228,7 @@ int tern_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_
 	if (likely(rq->producer != producer))
 		tern_publish(rq->record, rq->wants_ring, qp->doorbell_receive, qp->qpn,
 			     rq->producer);
-	pthread_spin_unlock(&rq->lock);
+	tern_unlock(&rq->lock);
 
 	return ret;
 }
@@ -249,7 +267,7 @@ int tern_poll_cq(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	int polled;
 
-	pthread_spin_lock(&cq->lock);
+	tern_lock(&cq->lock);
 	for (polled = 0; polled < count; polled++, wc++) {
 		struct tern_cqe *cqe = (struct tern_cqe *)cq->ring +
 				       (cq->consumer & (cq->size - 1));
@@ -272,7 +290,7 @@ int tern_poll_cq(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 	}
 	if (polled)
 		tern_record_store(&cq->record->index, cq->consumer);
-	pthread_spin_unlock(&cq->lock);
+	tern_unlock(&cq->lock);
 
 	return polled;
 }
@@ -283,7 +301,7 @@ int tern_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	uint32_t mode = solicited_only ? TERN_ARM_SOLICITED : TERN_ARM_NEXT;
 
-	pthread_spin_lock(&cq->lock);
+	tern_lock(&cq->lock);
 	/*
 	 * A request for the next completion that has not been answered stands
 	 * when one for a solicited completion follows (IBTA 11.4.2.2).
@@ -302,7 +320,7 @@ int tern_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!ctx->records)
 		tern_ring((uint8_t *)ctx->doorbell + TERN_DOORBELL_CQ_ARM, cq->cqn, cq->arm);
-	pthread_spin_unlock(&cq->lock);
+	tern_unlock(&cq->lock);
 
 	return 0;
 }

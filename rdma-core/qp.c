@@ -65,24 +65,24 @@ static void tern_qp_table_set(struct tern_context *ctx, uint32_t qpn, struct ter
 }
 
 /* Take both completion queues' locks, in an order that two callers agree on. */
-static void tern_lock_cqs(struct tern_qp *qp)
+static void tern_cqs_lock(struct tern_qp *qp)
 {
 	struct tern_cq *send = to_tern_cq(qp->base.qp.send_cq);
 	struct tern_cq *receive = to_tern_cq(qp->base.qp.recv_cq);
 
-	pthread_spin_lock(send < receive ? &send->lock : &receive->lock);
+	tern_lock(send < receive ? &send->lock : &receive->lock);
 	if (send != receive)
-		pthread_spin_lock(send < receive ? &receive->lock : &send->lock);
+		tern_lock(send < receive ? &receive->lock : &send->lock);
 }
 
-static void tern_unlock_cqs(struct tern_qp *qp)
+static void tern_cqs_unlock(struct tern_qp *qp)
 {
 	struct tern_cq *send = to_tern_cq(qp->base.qp.send_cq);
 	struct tern_cq *receive = to_tern_cq(qp->base.qp.recv_cq);
 
-	pthread_spin_unlock(&send->lock);
+	tern_unlock(&send->lock);
 	if (send != receive)
-		pthread_spin_unlock(&receive->lock);
+		tern_unlock(&receive->lock);
 }
 
 /* Drop the completions of a queue pair that makes no more. Both locks are held. */
@@ -167,7 +167,6 @@ static void tern_free_sq(struct tern_context *ctx, struct tern_sq *sq)
 		tern_record_free(ctx, sq->record);
 	if (sq->ring)
 		tern_buffer_free(&sq->buffer);
-	pthread_spin_destroy(&sq->lock);
 }
 
 static void tern_free_rq(struct tern_context *ctx, struct tern_rq *rq)
@@ -177,7 +176,6 @@ static void tern_free_rq(struct tern_context *ctx, struct tern_rq *rq)
 		tern_record_free(ctx, rq->record);
 	if (rq->ring)
 		tern_buffer_free(&rq->buffer);
-	pthread_spin_destroy(&rq->lock);
 }
 
 /* Without requests there is no ring; one entry remains for what a broken device may complete. */
@@ -186,7 +184,6 @@ static int tern_alloc_sq(struct tern_context *ctx, struct tern_sq *sq, bool data
 {
 	int ret;
 
-	pthread_spin_init(&sq->lock, PTHREAD_PROCESS_PRIVATE);
 	if (cap->max_send_wr) {
 		ret = tern_size_sq(ctx, sq, datagram, cap);
 		if (ret)
@@ -220,7 +217,6 @@ static int tern_alloc_rq(struct tern_context *ctx, struct tern_rq *rq,
 {
 	int ret;
 
-	pthread_spin_init(&rq->lock, PTHREAD_PROCESS_PRIVATE);
 	if (cap->max_recv_wr) {
 		ret = tern_size_rq(ctx, rq, cap);
 		if (ret)
@@ -334,9 +330,9 @@ err_qp:
 /* Both queues are empty again, and so are the device's. */
 static void tern_reset_queues(struct tern_qp *qp)
 {
-	pthread_spin_lock(&qp->sq.lock);
-	pthread_spin_lock(&qp->rq.lock);
-	tern_lock_cqs(qp);
+	tern_lock(&qp->sq.lock);
+	tern_lock(&qp->rq.lock);
+	tern_cqs_lock(qp);
 
 	tern_clean_cqs(qp);
 	qp->sq.producer = 0;
@@ -349,9 +345,9 @@ static void tern_reset_queues(struct tern_qp *qp)
 	if (qp->rq.record)
 		tern_record_store(&qp->rq.record->index, 0);
 
-	tern_unlock_cqs(qp);
-	pthread_spin_unlock(&qp->rq.lock);
-	pthread_spin_unlock(&qp->sq.lock);
+	tern_cqs_unlock(qp);
+	tern_unlock(&qp->rq.lock);
+	tern_unlock(&qp->sq.lock);
 }
 
 int tern_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
@@ -392,10 +388,10 @@ int tern_destroy_qp(struct ibv_qp *ibqp)
 		pthread_mutex_unlock(&ctx->qp_mutex);
 		return ret;
 	}
-	tern_lock_cqs(qp);
+	tern_cqs_lock(qp);
 	tern_clean_cqs(qp);
 	tern_qp_table_set(ctx, qp->qpn, NULL);
-	tern_unlock_cqs(qp);
+	tern_cqs_unlock(qp);
 	pthread_mutex_unlock(&ctx->qp_mutex);
 
 	tern_free_rq(ctx, &qp->rq);

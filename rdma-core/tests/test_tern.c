@@ -57,7 +57,6 @@ static struct bench *bench_new(bool datagram)
 	b->qps[QPN >> TERN_QP_TABLE_SHIFT] = b->table;
 	b->table[QPN & (TERN_QP_TABLE_SIZE - 1)] = &b->qp;
 
-	pthread_spin_init(&b->cq.lock, PTHREAD_PROCESS_PRIVATE);
 	b->cq.base.cq.context = &b->ctx.ibv_ctx.context;
 	b->cq.size = CQES;
 	b->cq.ring = (uint8_t *)b->cqes;
@@ -71,7 +70,6 @@ static struct bench *bench_new(bool datagram)
 	b->qp.doorbell_send = &b->doorbells[TERN_DOORBELL_SEND / 8];
 	b->qp.doorbell_receive = &b->doorbells[TERN_DOORBELL_RECEIVE / 8];
 
-	pthread_spin_init(&b->qp.sq.lock, PTHREAD_PROCESS_PRIVATE);
 	b->qp.sq.mask = BLOCKS - 1;
 	b->qp.sq.request_max = BLOCKS / 2;
 	b->qp.sq.sge_max = 4;
@@ -83,7 +81,6 @@ static struct bench *bench_new(bool datagram)
 	b->qp.sq.record = &b->sq_record;
 	b->qp.sq.wants_ring = &b->sq_record.ring;
 
-	pthread_spin_init(&b->qp.rq.lock, PTHREAD_PROCESS_PRIVATE);
 	b->qp.rq.mask = ENTRIES - 1;
 	b->qp.rq.request_max = ENTRIES;
 	b->qp.rq.sge_max = 3;
