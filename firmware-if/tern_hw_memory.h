@@ -26,6 +26,9 @@ struct tern_page_list {
 
 static_assert(sizeof(struct tern_page_list) == 32, "page list");
 
+/* A queue's first byte is aligned: root (levels 0) and first_offset are multiples of this. */
+#define TERN_QUEUE_ALIGN		64
+
 #define TERN_PAGE_LEVELS_MAX		4
 #define TERN_PAGE_SHIFT_MIN		12
 #define TERN_PAGE_SHIFT_MAX		31

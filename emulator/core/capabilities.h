@@ -25,13 +25,13 @@
 #define CQ_SHIFT_MAX		20
 #define SQ_SHIFT_MAX		15
 #define RQ_SHIFT_MAX		15
-#define SEND_SGE_MAX		SEND_SGES_MAX
-#define RECEIVE_SGE_MAX		RECEIVE_SGES_MAX
+#define SEND_SGE_MAX		28	/* what a UD work request of eight blocks holds */
+#define RECEIVE_SGE_MAX		31
 #define READ_INITIATOR_MAX	16
 #define READ_RESPONDER_MAX	16
 #define INLINE_MAX		(TERN_WQE_BYTES_MAX - 32)	/* behind control and remote segment */
 #define MESSAGE_BYTES_MAX	0x80000000U
-#define REGION_BYTES_MAX	(UINT64_C(1) << 44)
+#define REGION_BYTES_MAX	UINT64_MAX
 #define PAGE_SIZES		UINT64_C(0xfffff000)		/* shifts 12..31 */
 #define RSS_ENTRIES_MAX		128
 #define MULTICAST_MAX		256

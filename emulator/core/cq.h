@@ -33,6 +33,8 @@ struct cq {
 	struct list written;		/* in nic->written_cqs: look at the arm word */
 	uint32_t written_count;		/* entries since the last look... */
 	bool written_solicited;		/* ...one of them solicited or an error */
+	bool solicited_once;		/* for arming by doorbell: there was such an entry... */
+	uint32_t last_solicited;	/* ...and this index comes after the last one */
 
 	/* Moderation: an event that is due but waits for more completions or for the timer */
 	uint16_t moderation_count;

@@ -10,6 +10,7 @@
 #include "list.h"
 #include "memory.h"
 #include "tern_hw_event.h"
+#include "timer.h"
 
 struct command;
 struct tern_nic;
@@ -30,7 +31,7 @@ struct eq {
 	bool dead;			/* its memory could not be written */
 	struct list written;		/* in nic->written_eqs: look at the arm word */
 	/* Events that found it full; they follow as the host makes room. */
-	struct list waiting;		/* in nic->waiting_eqs */
+	struct timer retry;
 	struct tern_eqe *backlog;
 	uint32_t backlog_count, backlog_room;
 };
@@ -44,9 +45,9 @@ uint16_t eq_create_command(struct command *command);
 uint16_t eq_destroy_command(struct command *command);
 void eq_arm_doorbell(struct function *fn, uint32_t number, uint32_t arm);
 
-/* For cq.c and nic.c: interrupts of the EQs that were written; retry of full ones. */
-void eqs_flush(struct tern_nic *nic);
-bool eqs_retry(struct tern_nic *nic);
+/* For cq.c and function_reset() */
+void eq_forget_cq(struct eq *eq, uint32_t cqn);		/* its events that still wait for room */
+void eqs_flush(struct tern_nic *nic);			/* interrupts of the EQs that were written */
 void eqs_reset(struct function *fn);
 
 #endif /* TERN_EQ_H */

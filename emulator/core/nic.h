@@ -27,6 +27,7 @@ struct registers {
 	uint64_t fatal_info;
 	uint32_t doorbell_shift;
 	uint32_t command_shift, command_vector;
+	bool enable;			/* CONTROL.ENABLE */
 	uint32_t status;		/* TERN_STATUS_* */
 	uint32_t low_half;		/* of a 64-bit register written by halves... */
 	uint32_t low_offset;		/* ...which one; 0: none (MAGIC has no halves) */
@@ -61,14 +62,14 @@ struct tern_nic {
 	char name[32];
 	struct function *functions;
 	unsigned int function_count;
-	bool inside;			/* a core call is running: callbacks must not call back */
+	unsigned int inside;		/* depth of nic_enter() */
 	uint64_t time;			/* nic_now() of this core call; 0: not asked yet */
 	struct timer_heap timers;
-	struct list active_queues;	/* work_queue.active */
+	struct list active_queues;	/* work_queue.active... */
+	unsigned int active_count;	/* ...how many */
 	struct list command_functions;	/* function.command.pending */
 	struct list written_cqs;	/* cq.written */
 	struct list written_eqs;	/* eq.written */
-	struct list waiting_eqs;	/* eq.waiting */
 	struct list failed_cqs;		/* cq.failed */
 	struct egress egress;		/* who sends next */
 	struct mac *mac;		/* Ethernet's: MAC, wire, misbehaviour */
@@ -89,6 +90,9 @@ static inline bool function_has(const struct function *fn, uint64_t feature)
 {
 	return (fn->features & feature) != 0;
 }
+
+/* How many there are, at the stride that the driver chose. */
+uint32_t doorbell_pages(const struct function *fn);
 
 /* Stop the function: STATUS.FATAL with @code; only a reset helps. Its objects stay until then. */
 void function_fatal(struct function *fn, uint32_t code, uint64_t info);

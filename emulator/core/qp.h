@@ -47,7 +47,7 @@ struct qp {
 	uint32_t flags;			/* TERN_QP_PRIVILEGED... */
 	uint32_t pd;
 	uint32_t doorbell_page;
-	struct cq *send_cq, *receive_cq;	/* never NULL: NO_SQ and NO_RQ name one too */
+	struct cq *send_cq, *receive_cq;	/* NULL without that queue */
 	struct work_queue sq, rq;
 	struct key_user local;		/* for its SGEs */
 	struct key_user remote;		/* for what the peer asks: same PD, never privileged */

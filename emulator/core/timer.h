@@ -20,7 +20,7 @@ struct timer {
 
 struct timer_heap {
 	struct timer **timers;
-	uint32_t count, room;
+	uint32_t count, room, reserved;
 	uint64_t told;				/* deadline that the host knows */
 };
 
@@ -51,7 +51,7 @@ bool timer_reserve(struct tern_nic *nic, unsigned int count);
 void timer_release(struct tern_nic *nic, unsigned int count);
 
 /* For nic.c: fire what is due; tell the host the next deadline if it changed. */
-bool timers_run(struct tern_nic *nic);
+bool timers_run(struct tern_nic *nic);			/* fired one? */
 void timers_tell_host(struct tern_nic *nic);
 void timers_free(struct tern_nic *nic);
 

@@ -38,7 +38,8 @@ struct work_queue {
 	uint32_t completed;		/* oldest that has not completed */
 	uint32_t doorbell_index;	/* what came by doorbell, without TERN_FEATURE_DOORBELL_RECORDS */
 	bool watched;
-	bool bad_index;			/* the host's index made no sense; reported once */
+	int broken;			/* -EINVAL or -EFAULT from work_queue_poll(), until reset */
+	bool look_again;		/* tell the owner once though the index did not move */
 	struct list active;		/* in nic->active_queues */
 	uint64_t idle_since;		/* ns; when active: last time that the index moved */
 };
@@ -56,15 +57,21 @@ static inline uint32_t work_queue_posted(const struct work_queue *wq)
 
 /*
  * Read the host's index now. Returns 1 when it moved, 0 when not, -EINVAL when
- * it is out of the ring, -EFAULT when the record cannot be read.
+ * it is out of the ring, -EFAULT when the record cannot be read; an error
+ * lasts until the queue is reset.
  */
 int work_queue_poll(struct work_queue *wq);
 
-/* Watch (active at once, so that what is posted already is found), or stop watching. */
+/*
+ * Watch: active at once, and qp_ops.posted is called once in any case, so that
+ * what is posted already is found. Or stop watching.
+ */
 void work_queue_watch(struct work_queue *wq);
 void work_queue_unwatch(struct work_queue *wq);
 /* Empty, indices 0: the QP went to RESET. */
 void work_queue_reset(struct work_queue *wq);
+/* Stop watching without touching guest memory: the QP is being freed. */
+void work_queue_forget(struct work_queue *wq);
 
 struct sge {
 	uint64_t address;
@@ -118,8 +125,8 @@ struct receive_wqe {
 enum wqe_error receive_wqe_fetch(struct work_queue *wq, uint32_t index, struct receive_wqe *wqe);
 
 /* For doorbell.c, qp.c and nic.c */
+void work_queue_enabled(struct work_queue *wq);		/* bus mastering is back */
 void work_queue_doorbell(struct work_queue *wq, uint32_t index);
-void work_queue_free(struct work_queue *wq);
 bool work_queues_run(struct tern_nic *nic);
 bool work_queues_sleep(struct tern_nic *nic);
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tern: commands about the device, and the table of those that the control path serves. */
+#include <string.h>
+
+#include "byteorder.h"
+#include "command.h"
+#include "cq.h"
+#include "eq.h"
+#include "key.h"
+#include "nic.h"
+#include "qp.h"
+#include "tern_hw_ethernet.h"
+#include "tern_hw_pci.h"
+#include "tern_hw_queue.h"
+
+#define FIRMWARE_VERSION	(UINT64_C(1) << 48)	/* 1.0.0 */
+
+static uint16_t nop(struct command *command)
+{
+	(void)command;
+	return TERN_COMMAND_STATUS_OK;
+}
+
+static bool group_is_zero(struct command *command)
+{
+	return command_reserved(command, struct tern_command_query, group);
+}
+
+static uint16_t query_device(struct command *command)
+{
+	const struct function *fn = command->fn;
+	struct tern_device_capabilities caps = {
+		.vendor_part = to_le16(fn->index ? TERN_PCI_DEVICE_ID_VF : TERN_PCI_DEVICE_ID_PF),
+		.guid = to_le64(fn->guid),
+		.firmware_version = to_le64(FIRMWARE_VERSION),
+		.eq_count = to_le32(EQ_COUNT),
+		.cq_count = to_le32(CQ_COUNT),
+		.qp_count = to_le32(QP_COUNT),
+		.key_count = to_le32(KEY_COUNT),
+		.pd_count = to_le32(PD_COUNT),
+		.gid_count = to_le32(GID_COUNT),
+		.pkey_count = to_le32(1),
+		.eq_shift_max = EQ_SHIFT_MAX,
+		.cq_shift_max = CQ_SHIFT_MAX,
+		.sq_shift_max = SQ_SHIFT_MAX,
+		.rq_shift_max = RQ_SHIFT_MAX,
+		.send_sge_max = SEND_SGE_MAX,
+		.receive_sge_max = RECEIVE_SGE_MAX,
+		.read_initiator_max = READ_INITIATOR_MAX,
+		.read_responder_max = READ_RESPONDER_MAX,
+		.inline_max = to_le32(INLINE_MAX),
+		.message_bytes_max = to_le32(MESSAGE_BYTES_MAX),
+		.region_bytes_max = to_le64(REGION_BYTES_MAX),
+		.page_sizes = to_le64(PAGE_SIZES),
+		.rss_entries_max = to_le16(RSS_ENTRIES_MAX),
+		.rss_key_bytes = to_le16(TERN_RSS_KEY_BYTES),
+		.multicast_addresses_max = to_le16(MULTICAST_MAX),
+		.ports = 1,
+		.ack_delay = ACK_DELAY,
+		.tso_bytes_max = to_le32(TSO_BYTES_MAX),
+		.mtu_max = to_le32(MTU_MAX),
+	};
+
+	if (!group_is_zero(command))
+		return TERN_COMMAND_STATUS_BAD_PARAMETER;
+	memcpy(caps.permanent_mac, fn->permanent_mac, sizeof(caps.permanent_mac));
+	return command_answer(command, &caps, sizeof(caps));
+}
+
+static uint16_t answer_counters(struct command *command, const void *counters, size_t size)
+{
+	uint64_t values[64];
+	__le64 answer[64];
+
+	static_assert(sizeof(struct port_counters) <= sizeof(values), "port counters");
+	static_assert(sizeof(struct rdma_counters) <= sizeof(values), "rdma counters");
+	memcpy(values, counters, size);
+	for (size_t i = 0; i < size / sizeof(*values); i++)
+		answer[i] = to_le64(values[i]);
+	return command_answer(command, answer, size);
+}
+
+static uint16_t query_statistics(struct command *command)
+{
+	const struct tern_command_query *query = (const void *)command->body;
+	const struct function *fn = command->fn;
+
+	switch (from_le32(query->group)) {
+	case TERN_STATISTICS_PORT:
+		return answer_counters(command, &fn->port, sizeof(fn->port));
+	case TERN_STATISTICS_RDMA:
+		return answer_counters(command, &fn->rdma_counters, sizeof(fn->rdma_counters));
+	default:
+		return command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
+				      struct tern_command_query, group);
+	}
+}
+
+static uint16_t query_qp(struct command *command)
+{
+	return group_is_zero(command) ? qp_query_command(command) :
+					TERN_COMMAND_STATUS_BAD_PARAMETER;
+}
+
+#define QUERY_BYTES	sizeof(struct tern_command_query)
+
+const struct command_entry control_commands[] = {
+	{ TERN_COMMAND_NOP, false, 0, 0, nop },
+	{ TERN_COMMAND_QUERY_DEVICE, false, QUERY_BYTES, 0, query_device },
+	{ TERN_COMMAND_QUERY_STATISTICS, false, QUERY_BYTES, 0, query_statistics },
+	{ TERN_COMMAND_CREATE_EQ, true, sizeof(struct tern_command_create_eq), 0,
+	  eq_create_command },
+	{ TERN_COMMAND_DESTROY_EQ, true, 0, 0, eq_destroy_command },
+	{ TERN_COMMAND_CREATE_CQ, true, sizeof(struct tern_command_create_cq), 0,
+	  cq_create_command },
+	{ TERN_COMMAND_MODIFY_CQ, true, sizeof(struct tern_command_create_cq), 0,
+	  cq_modify_command },
+	{ TERN_COMMAND_DESTROY_CQ, true, 0, 0, cq_destroy_command },
+	{ TERN_COMMAND_CREATE_KEY, true, sizeof(struct tern_command_create_key), 0,
+	  key_create_command },
+	{ TERN_COMMAND_DESTROY_KEY, true, 0, 0, key_destroy_command },
+	{ TERN_COMMAND_CREATE_QP, true, sizeof(struct tern_command_create_qp), 0,
+	  qp_create_command },
+	{ TERN_COMMAND_MODIFY_QP, true, sizeof(struct tern_command_modify_qp), 0,
+	  qp_modify_command },
+	{ TERN_COMMAND_QUERY_QP, true, QUERY_BYTES, 0, query_qp },
+	{ TERN_COMMAND_DESTROY_QP, true, 0, 0, qp_destroy_command },
+	{ 0, false, 0, 0, NULL },
+};

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tern: memory keys: commands, the check of an access, and the access. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "byteorder.h"
+#include "command.h"
+#include "key.h"
+#include "nic.h"
+#include "tern_hw_queue.h"
+
+/* REMOTE_ATOMIC grants nothing yet; RELAXED_ORDERING permits what this device never does. */
+#define ACCESS_KNOWN								\
+	(TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_READ |	\
+	 TERN_ACCESS_REMOTE_ATOMIC | TERN_ACCESS_ZERO_BASED | TERN_ACCESS_RELAXED_ORDERING)
+
+enum key_error key_resolve(const struct key_user *user, uint32_t key, uint64_t address,
+			   uint64_t length, uint32_t access, struct key_range *range)
+{
+	struct memory_key *found;
+	uint64_t offset;
+
+	range->fn = user->fn;
+	range->length = length;
+	if (key == TERN_KEY_LOCAL_DMA) {
+		if (!user->privileged)
+			return KEY_UNKNOWN;
+		if (length && length - 1 > UINT64_MAX - address)
+			return KEY_OUT_OF_BOUNDS;
+		range->key = NULL;
+		range->offset = address;
+		return KEY_OK;
+	}
+	found = table_get(&user->fn->keys, key >> TERN_KEY_INDEX_SHIFT);
+	if (!found || found->consumer != (key & TERN_KEY_CONSUMER))
+		return KEY_UNKNOWN;
+	if (found->pd != user->pd)
+		return KEY_WRONG_PD;
+	if (access & ~found->access)
+		return KEY_NO_ACCESS;
+	offset = address - found->address;
+	if (address < found->address || offset > found->pages.length ||
+	    length > found->pages.length - offset)
+		return KEY_OUT_OF_BOUNDS;
+	range->key = found;
+	range->offset = offset;
+	return KEY_OK;
+}
+
+int key_range_read(const struct key_range *range, uint64_t offset, void *buffer, size_t length)
+{
+	struct memory_key *key = range->key;
+
+	if (offset > range->length || length > range->length - offset)
+		return -EFAULT;
+	if (!key)
+		return guest_read(range->fn, range->offset + offset, buffer, length);
+	return page_list_read(range->fn, &key->pages, &key->cursor, range->offset + offset, buffer,
+			      length);
+}
+
+int key_range_write(const struct key_range *range, uint64_t offset, const void *buffer,
+		    size_t length)
+{
+	struct memory_key *key = range->key;
+
+	if (offset > range->length || length > range->length - offset)
+		return -EFAULT;
+	if (!key)
+		return guest_write(range->fn, range->offset + offset, buffer, length);
+	return page_list_write(range->fn, &key->pages, &key->cursor, range->offset + offset,
+			       buffer, length);
+}
+
+void *key_range_map(const struct key_range *range, uint64_t offset, size_t *length, bool write)
+{
+	struct memory_key *key = range->key;
+	uint64_t address, contiguous;
+
+	if (offset > range->length || *length > range->length - offset || !*length)
+		return NULL;
+	if (!key)
+		return guest_map(range->fn, range->offset + offset, length, write);
+	if (page_list_translate(range->fn, &key->pages, &key->cursor, range->offset + offset,
+				write, &address, &contiguous))
+		return NULL;
+	if (contiguous < *length)
+		*length = (size_t)contiguous;
+	return guest_map(range->fn, address, length, write);
+}
+
+uint16_t key_create_command(struct command *command)
+{
+	const struct tern_command_create_key *body = (const void *)command->body;
+	struct function *fn = command->fn;
+	uint32_t access = from_le32(body->access);
+	struct memory_key *key, made = {
+		.index = command->number,
+		.consumer = body->consumer,
+		.pd = from_le32(body->pd),
+		.access = access,
+		.address = from_le64(body->address),
+	};
+	size_t field;
+
+	if (!command->number || command->number >= KEY_COUNT)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
+	if (table_get(&fn->keys, command->number))
+		return command_refuse_number(command, TERN_COMMAND_STATUS_EXISTS);
+#define REFUSE(member) \
+	command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER, \
+		       struct tern_command_create_key, member)
+	if (page_list_set(&made.pages, &body->pages, 0, &field))
+		return command_refuse_at(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
+					 sizeof_command_header + field);
+	if (made.pages.length - 1 > UINT64_MAX - made.address ||
+	    (made.address && (access & TERN_ACCESS_ZERO_BASED)))
+		return REFUSE(address);
+	if (made.pd >= PD_COUNT)
+		return REFUSE(pd);
+	/* IBTA 10.6.3.1: remote write and atomics need local write. */
+	if ((access & ~ACCESS_KNOWN) ||
+	    ((access & (TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_ATOMIC)) &&
+	     !(access & TERN_ACCESS_LOCAL_WRITE)))
+		return REFUSE(access);
+	if (body->type != TERN_KEY_REGION)
+		return REFUSE(type);
+	if (body->reserved0)
+		return REFUSE(reserved0);
+	if (body->reserved1)
+		return REFUSE(reserved1);
+	if (body->reserved2)
+		return REFUSE(reserved2);
+#undef REFUSE
+	key = malloc(sizeof(*key));
+	if (!key)
+		return TERN_COMMAND_STATUS_NO_RESOURCES;
+	*key = made;
+	if (!table_insert(&fn->keys, key->index, key)) {
+		free(key);
+		return TERN_COMMAND_STATUS_NO_RESOURCES;
+	}
+	return TERN_COMMAND_STATUS_OK;
+}
+
+uint16_t key_destroy_command(struct command *command)
+{
+	struct memory_key *key;
+
+	if (!command->number || command->number >= KEY_COUNT)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
+	key = table_remove(&command->fn->keys, command->number);
+	if (!key)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_NOT_FOUND);
+	free(key);
+	return TERN_COMMAND_STATUS_OK;
+}
+
+void keys_reset(struct function *fn)
+{
+	struct memory_key *key;
+	uint32_t index = 0;
+
+	while ((key = table_next(&fn->keys, index, &index))) {
+		table_remove(&fn->keys, index);
+		free(key);
+	}
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tern: counters and queue pairs, for people and tests. */
+#include <errno.h>
+#include <string.h>
+
+#include "mac.h"
+#include "nic.h"
+#include "qp.h"
+
+static void add(struct tern_nic_counter *counters, size_t room, size_t *count, const char *name,
+		uint64_t value)
+{
+	if (*count < room)
+		counters[*count] = (struct tern_nic_counter){ name, value };
+	(*count)++;
+}
+
+size_t tern_nic_counters(const struct tern_nic *nic, unsigned int fn,
+			 struct tern_nic_counter *counters, size_t count)
+{
+	const struct function *function;
+	const struct mac_counters *mac;
+	size_t n = 0;
+
+	if (fn >= nic->function_count)
+		return 0;
+	function = &nic->functions[fn];
+#define COUNTER(name) add(counters, count, &n, #name, function->port.name);
+	PORT_COUNTERS(COUNTER)
+#undef COUNTER
+#define COUNTER(name) add(counters, count, &n, #name, function->rdma_counters.name);
+	RDMA_COUNTERS(COUNTER)
+#undef COUNTER
+#define COUNTER(name) add(counters, count, &n, #name, function->device.name);
+	DEVICE_COUNTERS(COUNTER)
+#undef COUNTER
+	mac = mac_counters(nic);
+	add(counters, count, &n, "dropped_port_down", mac->dropped_port_down);
+	add(counters, count, &n, "wire_dropped", mac->rule_hits[TERN_WIRE_DROP]);
+	add(counters, count, &n, "wire_duplicated", mac->rule_hits[TERN_WIRE_DUPLICATE]);
+	add(counters, count, &n, "wire_delayed", mac->rule_hits[TERN_WIRE_DELAY]);
+	add(counters, count, &n, "wire_reordered", mac->rule_hits[TERN_WIRE_REORDER]);
+	add(counters, count, &n, "wire_corrupted", mac->rule_hits[TERN_WIRE_CORRUPT]);
+	add(counters, count, &n, "wire_hold_overflow", mac->hold_overflow);
+	return n;
+}
+
+bool tern_nic_next_qp(const struct tern_nic *nic, unsigned int fn, uint32_t from,
+		      struct tern_nic_qp_info *info)
+{
+	const struct qp *qp;
+	uint32_t qpn;
+
+	if (fn >= nic->function_count)
+		return false;
+	qp = table_next(&nic->functions[fn].qps, from, &qpn);
+	if (!qp)
+		return false;
+	*info = (struct tern_nic_qp_info){
+		.qpn = qpn,
+		.type = qp->ops->name,
+		.state = qp_state_name(qp->state),
+		.sq_producer = qp->sq.producer,
+		.sq_consumer = qp->sq.completed,
+		.rq_producer = qp->rq.producer,
+		.rq_consumer = qp->rq.completed,
+	};
+	qp->ops->info(qp, info);
+	return true;
+}
+
+int tern_nic_trace_qp(struct tern_nic *nic, unsigned int fn, uint32_t qpn, bool on)
+{
+	struct qp *qp = fn < nic->function_count ? qp_find(&nic->functions[fn], qpn) : NULL;
+
+	if (!qp)
+		return -ENOENT;
+	qp->traced = on;
+	return 0;
+}
