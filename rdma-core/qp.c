@@ -327,6 +327,16 @@ err_qp:
 	return NULL;
 }
 
+/*
+ * Records of a queue pair in RESET are the host's, the device's line too: a
+ * word it left there would be taken for a request of the next life.
+ */
+static void tern_record_reset(struct tern_queue_record *record)
+{
+	if (record)
+		memset(record, 0, sizeof(*record));
+}
+
 /* Both queues are empty again, and so are the device's. */
 static void tern_reset_queues(struct tern_qp *qp)
 {
@@ -338,12 +348,10 @@ static void tern_reset_queues(struct tern_qp *qp)
 	qp->sq.producer = 0;
 	qp->sq.posted = 0;
 	atomic_store_explicit(&qp->sq.completed, 0, memory_order_relaxed);
-	if (qp->sq.record)
-		tern_record_store(&qp->sq.record->index, 0);
+	tern_record_reset(qp->sq.record);
 	qp->rq.producer = 0;
 	atomic_store_explicit(&qp->rq.completed, 0, memory_order_relaxed);
-	if (qp->rq.record)
-		tern_record_store(&qp->rq.record->index, 0);
+	tern_record_reset(qp->rq.record);
 
 	tern_cqs_unlock(qp);
 	tern_unlock(&qp->rq.lock);
