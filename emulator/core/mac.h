@@ -15,6 +15,7 @@ struct tern_nic_config;
 struct tern_frame;
 struct function;
 struct mac;
+struct receive_buffer;
 
 /* Bytes of a frame on the wire that are in no buffer: preamble, FCS, gap between frames. */
 #define MAC_OVERHEAD		24
@@ -60,9 +61,14 @@ uint32_t mac_speed_mbps(const struct tern_nic *nic);
 unsigned int mac_drain_receive_buffer(struct tern_nic *nic, unsigned int budget);
 bool mac_receive_pending(const struct tern_nic *nic);
 
+/* For ingress.c */
+struct receive_buffer *mac_receive_buffer(const struct tern_nic *nic);
+void mac_count_received_down(struct tern_nic *nic);
+
 /* Counters beside those of struct tern_port_statistics, for tern_nic_counters(). */
 struct mac_counters {
-	uint64_t dropped_port_down;	/* frames to the wire while the port was down */
+	uint64_t dropped_port_down;	/* to the wire while the port was down */
+	uint64_t received_port_down;	/* from the wire while it was unplugged */
 	uint64_t rule_hits[5];		/* by enum tern_misbehaviour */
 	uint64_t hold_overflow;		/* to be delayed or reordered, but too many already were */
 };

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tern: ingress: to whom a received frame belongs: function by MAC and VLAN,
+ * then the RDMA engine or the Ethernet receive queues.
+ */
+#include "ingress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ethernet.h"
+#include "mac.h"
+#include "nic.h"
+#include "parse.h"
+#include "rdma_receive.h"
+#include "receive_buffer.h"
+
+/* A frame on its way in. */
+struct arrival {
+	const struct tern_frame *frame;
+	size_t length;
+	const uint8_t *headers;		/* the frame's first bytes, as many as parsed */
+	struct parsed_frame parsed;
+	bool roce;
+	uint8_t pulled[PARSE_BYTES];
+};
+
+/* Copy the frame's first bytes, at most @size, to @to; returns how many. */
+static size_t pull(const struct tern_frame *frame, uint8_t *to, size_t size)
+{
+	size_t done = frame->header_length < size ? frame->header_length : size;
+
+	memcpy(to, frame->header, done);
+	for (unsigned int i = 0; i < frame->payload_count && done < size; i++) {
+		size_t piece = frame->payload[i].length;
+
+		if (piece > size - done)
+			piece = size - done;
+		memcpy(to + done, frame->payload[i].base, piece);
+		done += piece;
+	}
+	return done;
+}
+
+/* The headers that count end within what was parsed. */
+static bool understood(const struct parsed_frame *parsed)
+{
+	if (parsed->ethertype != ETHERTYPE_IPV4 && parsed->ethertype != ETHERTYPE_IPV6)
+		return true;
+	return parsed->l4_protocol || parsed->fragment;
+}
+
+/* False when it is too short to be a frame. */
+static bool look(struct arrival *arrival, const struct tern_frame *frame)
+{
+	const struct parsed_frame *parsed = &arrival->parsed;
+	bool ok;
+
+	arrival->frame = frame;
+	arrival->length = tern_frame_length(frame);
+	arrival->headers = frame->header;
+	ok = parse_frame(&arrival->parsed, frame->header, frame->header_length, arrival->length);
+	if ((!ok || !understood(parsed)) && frame->header_length < PARSE_BYTES &&
+	    frame->payload_count) {
+		size_t pulled = pull(frame, arrival->pulled, sizeof(arrival->pulled));
+
+		arrival->headers = arrival->pulled;
+		ok = parse_frame(&arrival->parsed, arrival->pulled, pulled, arrival->length);
+	}
+	arrival->roce = parsed->ethertype == ETHERTYPE_ROCE_V1 ||
+			(parsed->l4_protocol == IP_PROTOCOL_UDP &&
+			 parsed->destination_port == ROCE_V2_UDP_PORT);
+	return ok;
+}
+
+static bool owns_mac(const struct function *fn, const uint8_t *mac)
+{
+	return memcmp(fn->ethernet->station_mac, mac, 6) == 0 || rdma_owns_mac(fn, mac);
+}
+
+static bool listens(const struct function *fn)
+{
+	return fn->enabled && fn->ethernet->admin_up;
+}
+
+static void count(struct function *fn, const struct arrival *arrival)
+{
+	const uint8_t *destination = arrival->headers;
+
+	fn->port.rx_packets++;
+	fn->port.rx_bytes += arrival->length;
+	if (destination[0] & 1) {
+		if (memcmp(destination, "\xff\xff\xff\xff\xff\xff", 6) == 0)
+			fn->port.rx_broadcast++;
+		else
+			fn->port.rx_multicast++;
+	}
+}
+
+/* True when the function took the frame, be it only to drop it. */
+static bool offer(struct function *fn, const struct arrival *arrival)
+{
+	bool too_long = arrival->length - arrival->parsed.l3_offset > fn->ethernet->mtu;
+
+	if (arrival->roce && !too_long && owns_mac(fn, arrival->headers) &&
+	    rdma_receive(fn, arrival->frame, &arrival->parsed)) {
+		count(fn, arrival);
+		fn->port.rx_roce_packets++;
+		fn->port.rx_roce_bytes += arrival->length;
+		return true;
+	}
+	if (!filter_takes(fn->ethernet, arrival->headers, &arrival->parsed))
+		return false;
+	count(fn, arrival);
+	if (too_long)
+		fn->port.rx_too_long++;
+	else
+		ethernet_receive(fn, arrival->frame, arrival->headers, &arrival->parsed);
+	return true;
+}
+
+static void receive(struct tern_nic *nic, const struct tern_frame *frame)
+{
+	struct arrival arrival;
+	bool taken = false;
+
+	if (!mac_carrier(nic)) {
+		mac_count_received_down(nic);
+		return;
+	}
+	if (!look(&arrival, frame)) {
+		nic->functions[0].port.rx_too_short++;
+		return;
+	}
+	for (unsigned int i = 0; i < nic->function_count; i++) {
+		if (listens(&nic->functions[i]))
+			taken |= offer(&nic->functions[i], &arrival);
+	}
+	if (!taken)
+		nic->functions[0].port.rx_filtered++;
+}
+
+bool ingress_loopback(struct tern_nic *nic, struct function *sender,
+		      const struct tern_frame *frame)
+{
+	const uint8_t *destination = frame->header;
+	bool multicast = destination[0] & 1;
+	struct arrival arrival;
+
+	if (multicast) {
+		if (nic->function_count == 1 || !look(&arrival, frame))
+			return false;
+		for (unsigned int i = 0; i < nic->function_count; i++) {
+			struct function *fn = &nic->functions[i];
+
+			if (fn != sender && listens(fn))
+				offer(fn, &arrival);
+		}
+		return false;
+	}
+	for (unsigned int i = 0; i < nic->function_count; i++) {
+		struct function *fn = &nic->functions[i];
+
+		if (!fn->enabled || !owns_mac(fn, destination))
+			continue;
+		if (!look(&arrival, frame))
+			fn->port.rx_too_short++;
+		else if (listens(fn) && !offer(fn, &arrival))
+			fn->port.rx_filtered++;
+		return true;
+	}
+	return false;
+}
+
+void tern_nic_receive(struct tern_nic *nic, const struct tern_frame *frame)
+{
+	struct receive_buffer *buffer = mac_receive_buffer(nic);
+
+	/* Behind what waits already, so that frames stay in order. */
+	if (nic->inside || !list_empty(&buffer->frames)) {
+		if (!receive_buffer_put(buffer, frame))
+			nic->functions[0].port.rx_buffer_overflow++;
+		return;
+	}
+	nic_enter(nic);
+	receive(nic, frame);
+	nic_leave(nic);
+}
+
+unsigned int mac_drain_receive_buffer(struct tern_nic *nic, unsigned int budget)
+{
+	struct receive_buffer *buffer = mac_receive_buffer(nic);
+	unsigned int done = 0;
+
+	while (done < budget) {
+		struct buffered_frame *buffered = receive_buffer_take(buffer);
+		struct tern_frame frame;
+
+		if (!buffered)
+			break;
+		tern_frame_wrap(&frame, buffered->bytes, buffered->length);
+		frame.priority = buffered->priority;
+		receive(nic, &frame);
+		free(buffered);
+		done++;
+	}
+	return done;
+}
+
+bool mac_receive_pending(const struct tern_nic *nic)
+{
+	return !list_empty(&mac_receive_buffer(nic)->frames);
+}

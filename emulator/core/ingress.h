@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tern: ingress: to whom a received frame belongs. */
+#ifndef TERN_INGRESS_H
+#define TERN_INGRESS_H
+
+#include <stdbool.h>
+
+struct function;
+struct tern_frame;
+struct tern_nic;
+
+/*
+ * A frame that @sender sends. Functions of this NIC that it is for receive it
+ * now. Returns true when it is not for the wire: its destination is the
+ * address of one of them.
+ */
+bool ingress_loopback(struct tern_nic *nic, struct function *sender,
+		      const struct tern_frame *frame);
+
+#endif /* TERN_INGRESS_H */

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tern: the MAC: modelled speed, misbehaviour, the way out to the wire.
+ *
+ * Speed: busy_until is when the wire has carried all that was put out. A
+ * frame may go when that is not in the future. A link that was idle, or a
+ * host that was late, may catch up MAC_BURST_NS of wire time, so that the
+ * average keeps the speed although the host runs us in steps.
+ */
+#include "mac.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ethernet.h"
+#include "impair.h"
+#include "ingress.h"
+#include "nic.h"
+#include "receive_buffer.h"
+
+#define MAC_BURST_NS		20000
+#define SPEED_UNPACED		400000
+#define RECEIVE_BUFFER_DEFAULT	(1024 * 1024)
+
+/* Frames that are delayed or reordered; more than these leave at once, counted. */
+#define HELD_MAX		1024
+/* A frame to be reordered leaves alone when no other follows in this time. */
+#define REORDER_WAIT_NS		1000000
+
+struct held_frame {
+	struct list link;		/* in mac.held, by due; in the order that they came if equal */
+	uint64_t due;
+	size_t length;
+	uint8_t priority;
+	uint8_t bytes[];
+};
+
+struct mac {
+	uint64_t speed_mbps;
+	uint64_t busy_until;
+	uint64_t fraction;		/* of a ns, in 1 / speed_mbps, not yet in busy_until */
+	struct timer resume;
+	bool carrier;
+	bool flatten;			/* config.no_shortcuts */
+	uint64_t frames_sent;
+	struct impair impair;
+	struct list held;
+	unsigned int held_count;
+	struct held_frame *reordered;	/* waits for the next frame; also in held, due by its wait */
+	struct timer release;
+	struct mac_counters counters;
+	struct receive_buffer receive_buffer;
+	uint8_t flat[FRAME_BYTES_MAX];
+};
+
+static void resume_fire(struct tern_nic *nic, struct timer *timer)
+{
+	(void)timer;
+	egress_run(nic, EGRESS_BURST);
+}
+
+static void put_on_wire(struct tern_nic *nic, const struct tern_frame *frame)
+{
+	struct mac *mac = nic->mac;
+	struct tern_frame flat;
+	size_t length;
+
+	if (mac->flatten && (frame->payload_count || frame->trailer_length)) {
+		length = tern_frame_flatten(frame, mac->flat, sizeof(mac->flat));
+		tern_frame_wrap(&flat, mac->flat, length);
+		flat.priority = frame->priority;
+		frame = &flat;
+	}
+	nic->ops->transmit(nic->host, frame);
+}
+
+static void arm_release(struct tern_nic *nic)
+{
+	struct mac *mac = nic->mac;
+
+	if (list_empty(&mac->held))
+		timer_cancel(nic, &mac->release);
+	else
+		timer_arm(nic, &mac->release,
+			  list_entry(mac->held.next, struct held_frame, link)->due);
+}
+
+/* Send a held frame and free it. */
+static void let_go(struct tern_nic *nic, struct held_frame *held)
+{
+	struct mac *mac = nic->mac;
+	struct tern_frame frame;
+
+	list_remove(&held->link);
+	mac->held_count--;
+	if (mac->reordered == held)
+		mac->reordered = NULL;
+	if (mac->carrier) {
+		tern_frame_wrap(&frame, held->bytes, held->length);
+		frame.priority = held->priority;
+		put_on_wire(nic, &frame);
+	} else {
+		mac->counters.dropped_port_down++;
+	}
+	free(held);
+}
+
+static void release_fire(struct tern_nic *nic, struct timer *timer)
+{
+	struct mac *mac = nic->mac;
+	uint64_t now = nic_now(nic);
+
+	(void)timer;
+	while (!list_empty(&mac->held)) {
+		struct held_frame *held = list_entry(mac->held.next, struct held_frame, link);
+
+		if (held->due > now)
+			break;
+		let_go(nic, held);
+	}
+	arm_release(nic);
+}
+
+/* NULL, counted, when there are too many already: then the frame is not held. */
+static struct held_frame *hold(struct tern_nic *nic, const struct tern_frame *frame, uint64_t due)
+{
+	struct mac *mac = nic->mac;
+	size_t length = tern_frame_length(frame);
+	struct held_frame *held = NULL;
+	struct list *before;
+
+	if (mac->held_count < HELD_MAX)
+		held = malloc(sizeof(*held) + length);
+	if (!held) {
+		mac->counters.hold_overflow++;
+		return NULL;
+	}
+	held->due = due;
+	held->length = tern_frame_flatten(frame, held->bytes, length);
+	held->priority = frame->priority;
+	before = mac->held.prev;
+	while (before != &mac->held && list_entry(before, struct held_frame, link)->due > due)
+		before = before->prev;
+	list_add_head(before, &held->link);
+	mac->held_count++;
+	arm_release(nic);
+	return held;
+}
+
+static void transmit_impaired(struct tern_nic *nic, const struct tern_frame *frame)
+{
+	struct mac *mac = nic->mac;
+	struct held_frame *waiting = mac->reordered;
+	unsigned int copies = 1;
+	struct impair_verdict verdict;
+	uint8_t corrupted[FRAME_BYTES_MAX];
+	struct tern_frame flat;
+	size_t length;
+
+	impair_judge(&mac->impair, frame, &verdict);
+	if (verdict.kinds & (1U << TERN_WIRE_DROP))
+		return;
+	if (verdict.kinds & (1U << TERN_WIRE_CORRUPT)) {
+		length = tern_frame_flatten(frame, corrupted, sizeof(corrupted));
+		impair_corrupt(&mac->impair, corrupted, length);
+		tern_frame_wrap(&flat, corrupted, length);
+		flat.priority = frame->priority;
+		frame = &flat;
+	}
+	if (verdict.kinds & (1U << TERN_WIRE_DUPLICATE))
+		copies = 2;
+	while (copies--) {
+		uint64_t now = nic_now(nic);
+
+		if ((verdict.kinds & (1U << TERN_WIRE_DELAY)) &&
+		    hold(nic, frame, now + verdict.delay_ns))
+			continue;
+		/* One at a time: the next one that is hit lets the first go by leaving itself. */
+		if ((verdict.kinds & (1U << TERN_WIRE_REORDER)) && !mac->reordered) {
+			mac->reordered = hold(nic, frame, now + REORDER_WAIT_NS);
+			if (mac->reordered)
+				continue;
+		}
+		put_on_wire(nic, frame);
+		if (waiting && waiting == mac->reordered) {
+			let_go(nic, waiting);
+			arm_release(nic);
+		}
+	}
+}
+
+static void pace(struct tern_nic *nic, size_t length)
+{
+	struct mac *mac = nic->mac;
+	uint64_t now = nic_now(nic), earliest = now > MAC_BURST_NS ? now - MAC_BURST_NS : 0;
+
+	if (length < MAC_FRAME_MIN)
+		length = MAC_FRAME_MIN;
+	if (mac->busy_until < earliest)
+		mac->busy_until = earliest;
+	mac->fraction += (length + MAC_OVERHEAD) * 8000;
+	mac->busy_until += mac->fraction / mac->speed_mbps;
+	mac->fraction %= mac->speed_mbps;
+}
+
+static void count(struct function *fn, const struct tern_frame *frame, size_t length)
+{
+	fn->port.tx_packets++;
+	fn->port.tx_bytes += length;
+	if (frame->header[0] & 1) {
+		if (memcmp(frame->header, "\xff\xff\xff\xff\xff\xff", 6) == 0)
+			fn->port.tx_broadcast++;
+		else
+			fn->port.tx_multicast++;
+	}
+}
+
+void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame *frame)
+{
+	struct mac *mac = nic->mac;
+	size_t length = tern_frame_length(frame);
+
+	mac->frames_sent++;
+	if (!fn->ethernet->admin_up) {
+		mac->counters.dropped_port_down++;
+		return;
+	}
+	count(fn, frame, length);
+	if (ingress_loopback(nic, fn, frame))
+		return;
+	if (mac->speed_mbps)
+		pace(nic, length);
+	if (!mac->carrier)
+		mac->counters.dropped_port_down++;
+	else if (mac->impair.count || mac->reordered)
+		transmit_impaired(nic, frame);
+	else
+		put_on_wire(nic, frame);
+}
+
+bool mac_ready(struct tern_nic *nic)
+{
+	struct mac *mac = nic->mac;
+
+	if (!mac->speed_mbps || mac->busy_until <= nic_now(nic))
+		return true;
+	timer_arm(nic, &mac->resume, mac->busy_until);
+	return false;
+}
+
+uint64_t mac_frames_sent(const struct tern_nic *nic)
+{
+	return nic->mac->frames_sent;
+}
+
+bool mac_carrier(const struct tern_nic *nic)
+{
+	return nic->mac->carrier;
+}
+
+uint32_t mac_speed_mbps(const struct tern_nic *nic)
+{
+	uint64_t speed = nic->mac->speed_mbps;
+
+	if (!speed)
+		return SPEED_UNPACED;
+	return speed < UINT32_MAX ? (uint32_t)speed : UINT32_MAX;
+}
+
+struct receive_buffer *mac_receive_buffer(const struct tern_nic *nic)
+{
+	return &nic->mac->receive_buffer;
+}
+
+void mac_count_received_down(struct tern_nic *nic)
+{
+	nic->mac->counters.received_port_down++;
+}
+
+const struct mac_counters *mac_counters(const struct tern_nic *nic)
+{
+	struct mac *mac = nic->mac;
+
+	memcpy(mac->counters.rule_hits, mac->impair.hits, sizeof(mac->counters.rule_hits));
+	return &mac->counters;
+}
+
+struct mac *mac_create(struct tern_nic *nic, const struct tern_nic_config *config)
+{
+	struct mac *mac;
+
+	if (!timer_reserve(nic, 2))
+		return NULL;
+	mac = calloc(1, sizeof(*mac));
+	if (!mac) {
+		timer_release(nic, 2);
+		return NULL;
+	}
+	mac->speed_mbps = config->speed_mbps;
+	mac->flatten = config->no_shortcuts;
+	timer_init(&mac->resume, resume_fire);
+	timer_init(&mac->release, release_fire);
+	list_init(&mac->held);
+	impair_seed(&mac->impair, config->seed);
+	receive_buffer_init(&mac->receive_buffer, config->receive_buffer ?
+			    config->receive_buffer : RECEIVE_BUFFER_DEFAULT);
+	return mac;
+}
+
+void mac_destroy(struct tern_nic *nic, struct mac *mac)
+{
+	struct list *link;
+
+	if (!mac)
+		return;
+	timer_cancel(nic, &mac->resume);
+	timer_cancel(nic, &mac->release);
+	timer_release(nic, 2);
+	while ((link = list_pop(&mac->held)) != NULL)
+		free(list_entry(link, struct held_frame, link));
+	receive_buffer_free(&mac->receive_buffer);
+	free(mac);
+}
+
+void tern_nic_set_carrier(struct tern_nic *nic, bool up)
+{
+	nic_enter(nic);
+	if (nic->mac->carrier != up) {
+		nic->mac->carrier = up;
+		for (unsigned int i = 0; i < nic->function_count; i++)
+			port_report(&nic->functions[i]);
+	}
+	nic_leave(nic);
+}
+
+int tern_nic_add_wire_rule(struct tern_nic *nic, const struct tern_wire_rule *rule)
+{
+	return impair_add(&nic->mac->impair, rule);
+}
+
+int tern_nic_remove_wire_rule(struct tern_nic *nic, int number)
+{
+	return impair_remove(&nic->mac->impair, number);
+}
+
+void tern_nic_reseed(struct tern_nic *nic, uint64_t seed)
+{
+	impair_seed(&nic->mac->impair, seed);
+}
