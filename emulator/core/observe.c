@@ -36,6 +36,7 @@ size_t tern_nic_counters(const struct tern_nic *nic, unsigned int fn,
 #undef COUNTER
 	mac = mac_counters(nic);
 	add(counters, count, &n, "dropped_port_down", mac->dropped_port_down);
+	add(counters, count, &n, "received_port_down", mac->received_port_down);
 	add(counters, count, &n, "wire_dropped", mac->rule_hits[TERN_WIRE_DROP]);
 	add(counters, count, &n, "wire_duplicated", mac->rule_hits[TERN_WIRE_DUPLICATE]);
 	add(counters, count, &n, "wire_delayed", mac->rule_hits[TERN_WIRE_DELAY]);
