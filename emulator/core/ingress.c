@@ -103,7 +103,7 @@ static bool offer(struct function *fn, const struct arrival *arrival)
 	bool too_long = arrival->length - arrival->parsed.l3_offset > fn->ethernet->mtu;
 
 	if (arrival->roce && !too_long && owns_mac(fn, arrival->headers) &&
-	    rdma_receive(fn, arrival->frame, &arrival->parsed)) {
+	    rdma_receive(fn, arrival->frame)) {
 		count(fn, arrival);
 		fn->port.rx_roce_packets++;
 		fn->port.rx_roce_bytes += arrival->length;

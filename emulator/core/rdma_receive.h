@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 struct function;
-struct parsed_frame;
 struct tern_frame;
 
 /* A valid GID entry of @fn has this MAC. */
@@ -20,7 +19,6 @@ bool rdma_owns_mac(const struct function *fn, const uint8_t mac[6]);
  * valid GID entry: the frame goes to Ethernet then. A frame that matches but
  * is bad is dropped and counted here (true). Never sends (see mac_send()).
  */
-bool rdma_receive(struct function *fn, const struct tern_frame *frame,
-		  const struct parsed_frame *parsed);
+bool rdma_receive(struct function *fn, const struct tern_frame *frame);
 
 #endif /* TERN_RDMA_RECEIVE_H */
