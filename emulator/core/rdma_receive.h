@@ -10,7 +10,7 @@ struct function;
 struct tern_frame;
 
 /* A valid GID entry of @fn has this MAC. */
-bool rdma_owns_mac(const struct function *fn, const uint8_t mac[6]);
+bool rdma_owns_mac(const struct function *fn, const uint8_t *mac);
 
 /*
  * A RoCE frame (ethertype 0x8915, or UDP port 4791 over IPv4 or IPv6) whose
