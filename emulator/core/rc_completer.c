@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tern: the RC requester's other half: responses complete work requests (IBTA 9.7.5, 9.9.2). */
+#include "rdma_qp.h"
+
+/* RNR NAK timer field, IBTA table 45, in units of 10 us. */
+static const uint32_t rnr_timers[32] = {
+	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
+	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
+	16384, 24576, 32768, 49152,
+};
+
+#define RNR_TIMER_UNIT_NS	UINT64_C(10000)
+#define RNR_RETRY_INFINITE	7
+
+void rc_completer_fail(struct rdma_qp *rdma, uint8_t status)
+{
+	struct requester *requester = &rdma->requester;
+	struct request *request = requester_at(requester, requester->head);
+
+	qp_trace(rdma->qp, "work request %u failed, status %u", request->index, status);
+	requester->head++;
+	rdma_complete_send(rdma, request, status, 0);
+	rdma_fail(rdma->qp, 0);
+}
+
+void rc_completer_run(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
+
+	while (requester->head != requester->tail) {
+		struct request *request = requester_at(requester, requester->head);
+		bool read = request->opcode == TERN_WQE_READ;
+
+		if (request->status) {
+			rc_completer_fail(rdma, request->status);
+			return;
+		}
+		if (requester->head == requester->send ||
+		    wire_psn_distance(requester->acked_psn, request->first_psn) < request->packets)
+			break;
+		if (read)
+			requester->reads--;
+		requester->head++;
+		rdma_complete_send(rdma, request, TERN_WC_SUCCESS, read ? request->length : 0);
+	}
+	rc_requester_drained(rdma);
+}
+
+/* acked_psn moved: complete, and begin to count and to wait anew. */
+static void progress(struct rdma_qp *rdma, uint32_t before)
+{
+	struct requester *requester = &rdma->requester;
+
+	/* An answer to what was sent before the requester went back. */
+	if (wire_psn_distance(requester->acked_psn, before) >
+	    wire_psn_distance(requester->next_psn, before))
+		rc_requester_seek(rdma, requester->acked_psn);
+	requester->retries_left = rdma->attributes.retry_count;
+	requester->rnr_retries_left = rdma->attributes.rnr_retry;
+	requester->skip_implied = false;
+	rc_requester_restart_timer(rdma);
+	rc_completer_run(rdma);
+	egress_activate(nic_of(rdma), &requester->source);
+}
+
+/*
+ * All PSNs before @psn are acknowledged, except those of READs, which only
+ * their data completes. False when such a READ is in the way.
+ */
+static bool acknowledge(struct rdma_qp *rdma, uint32_t psn)
+{
+	struct requester *requester = &rdma->requester;
+	uint32_t before = requester->acked_psn;
+
+	for (uint32_t place = requester->head; place != requester->tail; place++) {
+		const struct request *request = requester_at(requester, place);
+		uint32_t end = (request->first_psn + request->packets) & WIRE_PSN_MASK;
+		uint32_t left = wire_psn_distance(psn, requester->acked_psn);
+
+		if (!left || request->status || (request->opcode == TERN_WQE_READ))
+			break;
+		if (left >= wire_psn_distance(end, requester->acked_psn))
+			requester->acked_psn = end;
+		else
+			requester->acked_psn = psn;
+	}
+	if (requester->acked_psn != before)
+		progress(rdma, before);
+	return requester->acked_psn == psn;
+}
+
+/* It waits for answers; what was acknowledged just now may have ended that. */
+static bool waiting(const struct rdma_qp *rdma)
+{
+	return rdma->qp->state == TERN_QP_RTS || rdma->qp->state == TERN_QP_SQD;
+}
+
+/* Use up a retry; false when there was none: the connection is broken. */
+static bool use_retry(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
+
+	if (requester->retries_left) {
+		requester->retries_left--;
+		return true;
+	}
+	rdma->qp->fn->rdma_counters.retry_exceeded++;
+	rc_completer_fail(rdma, TERN_WC_RETRY_EXCEEDED);
+	return false;
+}
+
+/* The peer answered something behind what it has not answered (IBTA 9.7.5.2.8: implied NAK). */
+static void implied_nak(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
+
+	/* Many answers may be on their way that say the same: go back once. */
+	if (!waiting(rdma) || requester->skip_implied || requester->waits_rnr ||
+	    requester->next_psn == requester->acked_psn)
+		return;
+	rdma->qp->fn->rdma_counters.implied_nak_seq_err++;
+	if (!use_retry(rdma))
+		return;
+	requester->skip_implied = true;
+	rc_requester_go_back(rdma, requester->acked_psn);
+}
+
+static void receive_rnr_nak(struct rdma_qp *rdma, uint32_t psn, unsigned int timer)
+{
+	struct requester *requester = &rdma->requester;
+
+	if (!waiting(rdma) || requester->waits_rnr)
+		return;
+	rdma->rnr_naks_received++;
+	rdma->qp->fn->rdma_counters.rnr_nak_retry_err++;
+	if (rdma->attributes.rnr_retry != RNR_RETRY_INFINITE) {
+		if (!requester->rnr_retries_left) {
+			rdma->qp->fn->rdma_counters.rnr_retry_exceeded++;
+			rc_completer_fail(rdma, TERN_WC_RNR_RETRY_EXCEEDED);
+			return;
+		}
+		requester->rnr_retries_left--;
+	}
+	rc_requester_wait_rnr(rdma, rnr_timers[timer] * RNR_TIMER_UNIT_NS);
+	rc_requester_go_back(rdma, psn);
+}
+
+static void receive_nak(struct rdma_qp *rdma, uint32_t psn, unsigned int code)
+{
+	struct rdma_counters *counters = &rdma->qp->fn->rdma_counters;
+	struct requester *requester = &rdma->requester;
+
+	if (!waiting(rdma))
+		return;
+	switch (code) {
+	case WIRE_NAK_SEQUENCE:
+		counters->packet_seq_err++;
+		/* Nothing was sent since it went back there: a copy of a NAK that was served. */
+		if (requester->waits_rnr || requester->next_psn == psn)
+			return;
+		if (use_retry(rdma))
+			rc_requester_go_back(rdma, psn);
+		break;
+	case WIRE_NAK_INVALID_REQUEST:
+		counters->req_remote_invalid_request++;
+		rc_completer_fail(rdma, TERN_WC_REMOTE_INVALID_REQUEST);
+		break;
+	case WIRE_NAK_REMOTE_ACCESS:
+		counters->req_remote_access_errors++;
+		rc_completer_fail(rdma, TERN_WC_REMOTE_ACCESS);
+		break;
+	case WIRE_NAK_REMOTE_OPERATION:
+		rc_completer_fail(rdma, TERN_WC_REMOTE_OPERATION);
+		break;
+	default:
+		counters->rx_malformed++;
+		break;
+	}
+}
+
+static void receive_acknowledge(struct rdma_qp *rdma, const struct wire_headers *headers)
+{
+	unsigned int value = headers->aeth.syndrome & WIRE_AETH_VALUE;
+
+	switch (headers->aeth.syndrome & (WIRE_AETH_KIND | 0x80)) {
+	case WIRE_AETH_ACK:
+		/* Credits are not counted: who has no receive says so by an RNR NAK. */
+		if (!acknowledge(rdma, (headers->psn + 1) & WIRE_PSN_MASK))
+			implied_nak(rdma);
+		break;
+	case WIRE_AETH_RNR_NAK:
+		if (acknowledge(rdma, headers->psn))
+			receive_rnr_nak(rdma, headers->psn, value);
+		else
+			implied_nak(rdma);
+		break;
+	case WIRE_AETH_NAK:
+		if (acknowledge(rdma, headers->psn))
+			receive_nak(rdma, headers->psn, value);
+		else
+			implied_nak(rdma);
+		break;
+	default:
+		rdma->qp->fn->rdma_counters.rx_malformed++;
+		break;
+	}
+}
+
+/* The request that @psn belongs to; NULL: none. */
+static struct request *request_of(struct requester *requester, uint32_t psn)
+{
+	for (uint32_t place = requester->head; place != requester->tail; place++) {
+		struct request *request = requester_at(requester, place);
+
+		if (wire_psn_distance(psn, request->first_psn) < request->packets)
+			return request;
+	}
+	return NULL;
+}
+
+static void receive_read_response(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct requester *requester = &rdma->requester;
+	const struct wire_headers *headers = &packet->headers;
+	struct request *request = request_of(requester, headers->psn);
+	uint32_t before, number, place;
+	size_t length;
+	uint64_t offset;
+	bool last;
+
+	if (!request || request->opcode != TERN_WQE_READ)
+		return;
+	if ((packet->opcode->extensions & WIRE_AETH) &&
+	    (headers->aeth.syndrome & WIRE_AETH_KIND) != WIRE_AETH_ACK)
+		return;
+	place = request->first_psn;
+	number = wire_psn_distance(headers->psn, place);
+	/* It also acknowledges what was sent before the READ. */
+	if (wire_psn_distance(place, requester->acked_psn) <
+	    wire_psn_distance(requester->high_psn, requester->acked_psn))
+		acknowledge(rdma, place);
+	if (!waiting(rdma))
+		return;
+	if (requester->acked_psn != headers->psn) {
+		implied_nak(rdma);
+		return;
+	}
+
+	last = number + 1 == request->packets;
+	offset = (uint64_t)number * rdma->path_mtu;
+	length = last ? request->length - (size_t)offset : rdma->path_mtu;
+	if (packet->payload_length != length ||
+	    last != !!(packet->opcode->flags & WIRE_ENDS)) {
+		rc_completer_fail(rdma, TERN_WC_BAD_RESPONSE);
+		return;
+	}
+	if (payload_scatter(&rdma->qp->local, request->u.sges, request->sge_count,
+			    TERN_ACCESS_LOCAL_WRITE, offset, packet->payload,
+			    packet->payload_count)) {
+		rc_completer_fail(rdma, TERN_WC_LOCAL_PROTECTION);
+		return;
+	}
+	rdma->qp->fn->rdma_counters.rx_payload_bytes += length;
+	before = requester->acked_psn;
+	requester->acked_psn = (before + 1) & WIRE_PSN_MASK;
+	progress(rdma, before);
+}
+
+void rc_completer_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct requester *requester = &rdma->requester;
+
+	if (!waiting(rdma)) {
+		rdma->qp->fn->rdma_counters.rx_no_qp++;
+		return;
+	}
+	/* Answers to what is acknowledged already, or was never sent (IBTA 9.9.2.4: ghosts). */
+	if (wire_psn_distance(packet->headers.psn, requester->acked_psn) >=
+	    wire_psn_distance(requester->high_psn, requester->acked_psn))
+		return;
+	if (packet->opcode->operation == WIRE_OP_READ_RESPONSE)
+		receive_read_response(rdma, packet);
+	else if (packet->headers.opcode == WIRE_RC_ACKNOWLEDGE)
+		receive_acknowledge(rdma, &packet->headers);
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tern: the RC requester: work requests become request packets (IBTA 9.7.2, 9.9.2). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mac.h"
+#include "rdma_qp.h"
+
+/* Half of the PSN space: what may be outstanding (IBTA 9.7.1). */
+#define PSN_WINDOW		0x800000U
+
+/* Local ACK timeout: 4.096 us times a power of two (IBTA 9.7.6.1.3). */
+#define ACK_TIMEOUT_UNIT_NS	UINT64_C(4096)
+
+static uint32_t packets_of(uint32_t length, uint32_t mtu)
+{
+	return length ? (uint32_t)(((uint64_t)length + mtu - 1) / mtu) : 1;
+}
+
+void rc_requester_reset(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
+
+	timer_cancel(nic_of(rdma), &requester->timer);
+	egress_deactivate(nic_of(rdma), &requester->source);
+	requester->head = 0;
+	requester->send = 0;
+	requester->tail = 0;
+	requester->send_packet = 0;
+	requester->reads = 0;
+	requester->since_ack_request = 0;
+	requester->waits_rnr = false;
+	requester->skip_implied = false;
+	requester->failed = false;
+	requester->deadline = 0;
+}
+
+/* Room for one more request. */
+static bool grow(struct requester *requester)
+{
+	uint32_t old_size = requester->ring_size, size = old_size * 2;
+	struct request *ring;
+
+	if (requester->tail - requester->head < old_size)
+		return true;
+	if (size > REQUESTS_MAX)
+		return false;
+	ring = malloc(size * sizeof(*ring));
+	if (!ring)
+		return false;
+	for (uint32_t place = requester->head; place != requester->tail; place++)
+		ring[place & (size - 1)] = *requester_at(requester, place);
+	free(requester->ring);
+	requester->ring = ring;
+	requester->ring_size = size;
+	return true;
+}
+
+/* What is wrong with a work request, before anything of it is sent. */
+static uint8_t check(const struct rdma_qp *rdma, const struct send_wqe *wqe, enum wqe_error error)
+{
+	uint32_t access = wqe->opcode == TERN_WQE_READ ? TERN_ACCESS_LOCAL_WRITE : 0;
+
+	if (error)
+		return TERN_WC_LOCAL_QP_OPERATION;
+	switch (wqe->opcode) {
+	case TERN_WQE_NOP:
+	case TERN_WQE_SEND:
+	case TERN_WQE_SEND_IMMEDIATE:
+	case TERN_WQE_WRITE:
+	case TERN_WQE_WRITE_IMMEDIATE:
+		break;
+	case TERN_WQE_READ:
+		if (!rdma->attributes.initiator_depth)
+			return TERN_WC_LOCAL_QP_OPERATION;
+		break;
+	default:
+		return TERN_WC_LOCAL_QP_OPERATION;
+	}
+	if (wqe->length > MESSAGE_BYTES_MAX)
+		return TERN_WC_LOCAL_LENGTH;
+	if (!payload_check(&rdma->qp->local, wqe->sges, wqe->sge_count, access))
+		return TERN_WC_LOCAL_PROTECTION;
+	return TERN_WC_SUCCESS;
+}
+
+/* Take the next work request from the queue into the ring. */
+static bool admit(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
+	struct send_wqe *wqe = &nic_of(rdma)->rdma->wqe;
+	struct work_queue *sq = &rdma->qp->sq;
+	struct request *request;
+	enum wqe_error error;
+	uint32_t packets = 0;
+	uint8_t status;
+
+	if (rdma->qp->state != TERN_QP_RTS || requester->failed || !work_queue_posted(sq) ||
+	    !grow(requester))
+		return false;
+	error = send_wqe_fetch(sq, sq->next, wqe);
+	status = check(rdma, wqe, error);
+	if (!status && wqe->opcode != TERN_WQE_NOP) {
+		packets = packets_of((uint32_t)wqe->length, rdma->path_mtu);
+		if (wire_psn_distance(requester->tail_psn, requester->acked_psn) + packets >
+		    PSN_WINDOW)
+			return false;
+	}
+	request = requester_at(requester, requester->tail);
+	request->index = wqe->index;
+	request->blocks = wqe->blocks;
+	request->opcode = wqe->opcode;
+	request->flags = wqe->flags;
+	request->status = status;
+	request->packets = packets;
+	request->first_psn = requester->tail_psn;
+	request->length = 0;
+	request->sge_count = 0;
+	request->inlined = false;
+	if (!status) {
+		memcpy(request->immediate, wqe->immediate, 4);
+		request->remote_address = wqe->remote_address;
+		request->remote_key = wqe->remote_key;
+		request->length = (uint32_t)wqe->length;
+		request->sge_count = wqe->sge_count;
+		request->inlined = wqe->inline_data;
+		if (wqe->inline_data)
+			memcpy(request->u.data, wqe->inline_data, wqe->length);
+		else
+			memcpy(request->u.sges, wqe->sges, wqe->sge_count * sizeof(struct sge));
+	}
+	requester->failed = status;
+	sq->next += wqe->blocks;
+	requester->tail++;
+	requester->tail_psn = (requester->tail_psn + packets) & WIRE_PSN_MASK;
+	return true;
+}
+
+static uint8_t opcode_of(const struct request *request, bool first, bool last)
+{
+	bool immediate = request->opcode == TERN_WQE_SEND_IMMEDIATE ||
+			 request->opcode == TERN_WQE_WRITE_IMMEDIATE;
+
+	switch (request->opcode) {
+	case TERN_WQE_SEND:
+	case TERN_WQE_SEND_IMMEDIATE:
+		if (first && last)
+			return immediate ? WIRE_RC_SEND_ONLY_IMMEDIATE : WIRE_RC_SEND_ONLY;
+		if (last)
+			return immediate ? WIRE_RC_SEND_LAST_IMMEDIATE : WIRE_RC_SEND_LAST;
+		return first ? WIRE_RC_SEND_FIRST : WIRE_RC_SEND_MIDDLE;
+	case TERN_WQE_WRITE:
+	case TERN_WQE_WRITE_IMMEDIATE:
+		if (first && last)
+			return immediate ? WIRE_RC_WRITE_ONLY_IMMEDIATE : WIRE_RC_WRITE_ONLY;
+		if (last)
+			return immediate ? WIRE_RC_WRITE_LAST_IMMEDIATE : WIRE_RC_WRITE_LAST;
+		return first ? WIRE_RC_WRITE_FIRST : WIRE_RC_WRITE_MIDDLE;
+	default:
+		return WIRE_RC_READ_REQUEST;
+	}
+}
+
+/* @count PSNs from next_psn on are sent. */
+static void advance(struct rdma_qp *rdma, uint32_t count)
+{
+	struct requester *requester = &rdma->requester;
+	uint32_t sent = wire_psn_distance(requester->high_psn, requester->acked_psn);
+	uint32_t before = wire_psn_distance(requester->next_psn, requester->acked_psn);
+
+	if (before < sent) {
+		rdma->retransmissions++;
+		rdma->qp->fn->rdma_counters.retransmitted_packets++;
+	}
+	requester->next_psn = (requester->next_psn + count) & WIRE_PSN_MASK;
+	if (before + count > sent)
+		requester->high_psn = requester->next_psn;
+}
+
+static void send_read(struct rdma_qp *rdma, const struct request *request)
+{
+	struct requester *requester = &rdma->requester;
+	const struct wire_path *path = rdma_path(rdma);
+	uint64_t done = (uint64_t)requester->send_packet * rdma->path_mtu;
+	struct wire_headers headers = {
+		.opcode = WIRE_RC_READ_REQUEST,
+		.ack_request = true,
+		.pkey = WIRE_PKEY_DEFAULT,
+		.destination_qpn = rdma->remote_qpn,
+		.psn = requester->next_psn,
+		.reth.address = request->remote_address + done,
+		.reth.key = request->remote_key,
+		.reth.length = request->length - (uint32_t)done,
+	};
+
+	advance(rdma, request->packets - requester->send_packet);
+	requester->reads++;
+	requester->send++;
+	requester->send_packet = 0;
+	if (path)
+		rdma_transmit(rdma, path, &headers, NULL, 0, 0);
+}
+
+static bool send_data(struct rdma_qp *rdma, struct request *request)
+{
+	struct requester *requester = &rdma->requester;
+	const struct wire_path *path = rdma_path(rdma);
+	uint64_t offset = (uint64_t)requester->send_packet * rdma->path_mtu;
+	bool first = !requester->send_packet;
+	bool last = requester->send_packet + 1 == request->packets;
+	size_t length = last ? request->length - (size_t)offset : rdma->path_mtu;
+	struct tern_segment inlined;
+	struct payload payload;
+	struct wire_headers headers = {
+		.opcode = opcode_of(request, first, last),
+		.solicited = last && (request->flags & TERN_WQE_SOLICITED),
+		.pkey = WIRE_PKEY_DEFAULT,
+		.destination_qpn = rdma->remote_qpn,
+		.psn = requester->next_psn,
+		.reth.address = request->remote_address,
+		.reth.key = request->remote_key,
+		.reth.length = request->length,
+	};
+
+	memcpy(headers.immediate, request->immediate, 4);
+	if (request->inlined) {
+		inlined.base = request->u.data + offset;
+		inlined.length = length;
+	} else if (payload_gather(&payload, &rdma->qp->local, request->u.sges,
+				  request->sge_count, 0, offset, length)) {
+		request->status = TERN_WC_LOCAL_PROTECTION;
+		requester->failed = true;
+		return false;
+	}
+	requester->since_ack_request++;
+	if (last || requester->since_ack_request >= ACK_REQUEST_INTERVAL) {
+		headers.ack_request = true;
+		requester->since_ack_request = 0;
+	}
+	/* Before it is sent: over loopback the peer acts on it at once. */
+	advance(rdma, 1);
+	requester->send_packet++;
+	if (last) {
+		requester->send++;
+		requester->send_packet = 0;
+	}
+	if (request->inlined) {
+		if (path)
+			rdma_transmit(rdma, path, &headers, &inlined, length ? 1 : 0, length);
+		return true;
+	}
+	if (path)
+		rdma_transmit(rdma, path, &headers, payload.segments, payload.count, length);
+	payload_release(&payload);
+	return true;
+}
+
+/* Send one packet, if any may be sent. */
+static bool send_one(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
+	struct request *request;
+
+	if (requester->waits_rnr)
+		return false;
+	for (;;) {
+		if (requester->send == requester->tail && !admit(rdma))
+			return false;
+		request = requester_at(requester, requester->send);
+		if (request->status || request->packets)
+			break;
+		/* A NOP is done when what stands before it is. */
+		requester->send++;
+		rc_completer_run(rdma);
+	}
+	if (request->status) {
+		rc_completer_run(rdma);
+		return false;
+	}
+	if ((request->flags & TERN_WQE_FENCE) && !requester->send_packet && requester->reads)
+		return false;
+	if (request->opcode == TERN_WQE_READ) {
+		if (requester->reads >= rdma->attributes.initiator_depth)
+			return false;
+		send_read(rdma, request);
+		return true;
+	}
+	if (wire_psn_distance(requester->next_psn, requester->acked_psn) >= PACKETS_IN_FLIGHT_MAX)
+		return false;
+	if (!send_data(rdma, request)) {
+		rc_completer_run(rdma);
+		return false;
+	}
+	return true;
+}
+
+static bool sends(const struct qp *qp)
+{
+	return qp->state == TERN_QP_RTS || qp->state == TERN_QP_SQD;
+}
+
+bool rc_requester_send(struct egress_source *source)
+{
+	struct rdma_qp *rdma = rdma_of_requester(source);
+	struct tern_nic *nic = nic_of(rdma);
+	bool more = true;
+
+	if (rdma->qp->state == TERN_QP_ERROR)
+		return rdma_flush(rdma, EGRESS_BURST);
+	for (unsigned int i = 0; more && i < EGRESS_BURST && sends(rdma->qp); i++) {
+		if (!mac_ready(nic))
+			break;
+		more = send_one(rdma);
+	}
+	if (rdma->qp->state == TERN_QP_ERROR)
+		return true;
+	if (!sends(rdma->qp))
+		return false;
+	if (!rdma->requester.deadline)
+		rc_requester_restart_timer(rdma);
+	return more;
+}
+
+/*
+ * The timer object is moved only when it would come too late: most deadlines
+ * are put off before they come.
+ */
+static void arm(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
+
+	if (!timer_armed(&requester->timer) || requester->timer.deadline > requester->deadline)
+		timer_arm(nic_of(rdma), &requester->timer, requester->deadline);
+}
+
+void rc_requester_restart_timer(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
+	struct tern_nic *nic = nic_of(rdma);
+
+	if (requester->waits_rnr)
+		return;
+	requester->deadline = 0;
+	if (requester->acked_psn == requester->high_psn || !rdma->attributes.timeout)
+		return;
+	/* The clock itself, not nic_now(): it may not come early by what this core call took. */
+	requester->deadline = nic->ops->now(nic->host) +
+			      (ACK_TIMEOUT_UNIT_NS << rdma->attributes.timeout);
+	arm(rdma);
+}
+
+void rc_requester_wait_rnr(struct rdma_qp *rdma, uint64_t ns)
+{
+	struct requester *requester = &rdma->requester;
+	struct tern_nic *nic = nic_of(rdma);
+
+	requester->waits_rnr = true;
+	requester->deadline = nic->ops->now(nic->host) + ns;
+	arm(rdma);
+}
+
+void rc_requester_seek(struct rdma_qp *rdma, uint32_t psn)
+{
+	struct requester *requester = &rdma->requester;
+	uint32_t place;
+
+	requester->send_packet = 0;
+	requester->reads = 0;
+	for (place = requester->head; place != requester->tail; place++) {
+		const struct request *request = requester_at(requester, place);
+		uint32_t packet = wire_psn_distance(psn, request->first_psn);
+
+		if (packet < request->packets) {
+			requester->send_packet = packet;
+			break;
+		}
+		if (request->status)
+			break;
+		if (request->opcode == TERN_WQE_READ)
+			requester->reads++;
+	}
+	requester->send = place;
+	requester->next_psn = psn;
+}
+
+void rc_requester_go_back(struct rdma_qp *rdma, uint32_t psn)
+{
+	qp_trace(rdma->qp, "go back to psn %u", psn);
+	rc_requester_seek(rdma, psn);
+	/* It runs again from when the first of these packets is sent. */
+	if (!rdma->requester.waits_rnr)
+		rdma->requester.deadline = 0;
+	egress_activate(nic_of(rdma), &rdma->requester.source);
+}
+
+void rc_requester_timer(struct tern_nic *nic, struct timer *timer)
+{
+	struct rdma_qp *rdma = container_of(timer, struct rdma_qp, requester.timer);
+	struct requester *requester = &rdma->requester;
+
+	if (!requester->deadline || !sends(rdma->qp))
+		return;
+	if (nic_now(nic) < requester->deadline) {
+		timer_arm(nic, timer, requester->deadline);
+		return;
+	}
+	requester->deadline = 0;
+	if (requester->waits_rnr) {
+		requester->waits_rnr = false;
+		egress_activate(nic, &requester->source);
+		return;
+	}
+	rdma->qp->fn->rdma_counters.local_ack_timeout_err++;
+	requester->skip_implied = false;
+	qp_trace(rdma->qp, "timeout, psn %u, %u retries left", requester->acked_psn,
+		 requester->retries_left);
+	if (!requester->retries_left) {
+		rdma->qp->fn->rdma_counters.retry_exceeded++;
+		rc_completer_fail(rdma, TERN_WC_RETRY_EXCEEDED);
+		return;
+	}
+	requester->retries_left--;
+	rc_requester_go_back(rdma, requester->acked_psn);
+}
+
+void rc_requester_drained(struct rdma_qp *rdma)
+{
+	struct qp *qp = rdma->qp;
+
+	if (qp->state != TERN_QP_SQD || rdma->drain_reported ||
+	    rdma->requester.head != rdma->requester.tail)
+		return;
+	rdma->drain_reported = true;
+	if (rdma->attributes.sqd_notify)
+		function_event(qp->fn, TERN_EVENT_QP_DRAINED, 0, qp->qpn);
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tern: the RC responder: request packets are checked and executed (IBTA 9.7.4, 9.7.5). */
+#include <string.h>
+
+#include "byteorder.h"
+#include "rdma_qp.h"
+
+/* PSNs this far behind the expected one are duplicates, the other half is ahead (IBTA 9.7.1). */
+#define PSN_HALF		0x800000U
+
+static void respond(struct rdma_qp *rdma, enum response response)
+{
+	rdma->responder.response = (uint8_t)response;
+	egress_activate(nic_of(rdma), &rdma->responder.source);
+}
+
+static void acknowledge(struct rdma_qp *rdma)
+{
+	/* A NAK for a gap acknowledges what came before the gap, too. */
+	if (rdma->responder.response != RESPONSE_NAK)
+		respond(rdma, RESPONSE_ACK);
+}
+
+void rc_responder_refuse(struct rdma_qp *rdma, uint8_t code, uint8_t event)
+{
+	struct responder *responder = &rdma->responder;
+
+	qp_trace(rdma->qp, "refuse psn %u, NAK code %u", responder->expected_psn, code);
+	if (code == WIRE_NAK_REMOTE_ACCESS)
+		rdma->qp->fn->rdma_counters.resp_remote_access_errors++;
+	responder->nak_code = code;
+	responder->nak_psn = responder->expected_psn;
+	respond(rdma, RESPONSE_NAK);
+	rdma_fail(rdma->qp, event);
+}
+
+static void refuse_request(struct rdma_qp *rdma)
+{
+	rc_responder_refuse(rdma, WIRE_NAK_INVALID_REQUEST, TERN_EVENT_QP_REQUEST_ERROR);
+}
+
+/* Complete the receive in use with an error; the NAK tells the peer. */
+static void refuse_receive(struct rdma_qp *rdma, uint8_t status, uint8_t code)
+{
+	struct tern_cqe cqe = { .opcode = TERN_CQE_RECEIVE, .status = status };
+
+	rdma->responder.has_receive = false;
+	rdma_complete_receive(rdma, &cqe, rdma->responder.receive.index);
+	rc_responder_refuse(rdma, code, 0);
+}
+
+static void not_ready(struct rdma_qp *rdma)
+{
+	struct responder *responder = &rdma->responder;
+
+	rdma->qp->fn->rdma_counters.rnr_nak_sent++;
+	responder->nak_sent = true;
+	respond(rdma, RESPONSE_RNR);
+}
+
+/* A receive for this message; false: there is none, and that is answered. */
+static bool get_receive(struct rdma_qp *rdma)
+{
+	struct responder *responder = &rdma->responder;
+
+	switch (rdma_peek_receive(rdma, &responder->receive)) {
+	case RECEIVE_OK:
+		rdma_take_receive(rdma);
+		responder->has_receive = true;
+		return true;
+	case RECEIVE_EMPTY:
+		not_ready(rdma);
+		return false;
+	case RECEIVE_BAD:
+		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_OPERATION, 0);
+		return false;
+	default:
+		return false;
+	}
+}
+
+static void complete(struct rdma_qp *rdma, const struct wire_packet *packet, bool write)
+{
+	struct responder *responder = &rdma->responder;
+	struct tern_cqe cqe = { .opcode = TERN_CQE_RECEIVE };
+
+	if (packet->opcode->extensions & WIRE_IMMDT) {
+		cqe.opcode = write ? TERN_CQE_RECEIVE_WRITE_IMMEDIATE : TERN_CQE_RECEIVE_IMMEDIATE;
+		memcpy(cqe.immediate, packet->headers.immediate, 4);
+	}
+	if (packet->headers.solicited)
+		cqe.flags = TERN_CQE_FLAG_SOLICITED;
+	cqe.byte_count = to_le32((uint32_t)responder->received);
+	responder->has_receive = false;
+	rdma_complete_receive(rdma, &cqe, responder->receive.index);
+}
+
+/* The packet was executed: what comes next is expected. */
+static void accept(struct rdma_qp *rdma, const struct wire_packet *packet, uint32_t psns)
+{
+	struct responder *responder = &rdma->responder;
+
+	responder->expected_psn = (responder->expected_psn + psns) & WIRE_PSN_MASK;
+	/* A NAK that is still to be sent asks for what is expected now. */
+	responder->nak_sent = responder->response == RESPONSE_NAK;
+	if (responder->response == RESPONSE_RNR)
+		responder->response = RESPONSE_NONE;
+	if (packet->opcode->flags & WIRE_ENDS)
+		responder->msn = (responder->msn + 1) & 0xffffff;
+}
+
+static void execute_send(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct responder *responder = &rdma->responder;
+	bool ends = packet->opcode->flags & WIRE_ENDS;
+
+	if (packet->opcode->flags & WIRE_STARTS) {
+		if (!get_receive(rdma))
+			return;
+		responder->received = 0;
+	}
+	if (responder->received + packet->payload_length > responder->receive.length) {
+		rdma->qp->fn->rdma_counters.resp_local_length_error++;
+		refuse_receive(rdma, TERN_WC_LOCAL_LENGTH, WIRE_NAK_INVALID_REQUEST);
+		return;
+	}
+	if (payload_scatter(&rdma->qp->local, responder->receive.sges,
+			    responder->receive.sge_count, TERN_ACCESS_LOCAL_WRITE,
+			    responder->received, packet->payload, packet->payload_count)) {
+		refuse_receive(rdma, TERN_WC_LOCAL_PROTECTION, WIRE_NAK_REMOTE_OPERATION);
+		return;
+	}
+	responder->received += packet->payload_length;
+	responder->message = ends ? MESSAGE_NONE : MESSAGE_SEND;
+	accept(rdma, packet, 1);
+	if (ends)
+		complete(rdma, packet, false);
+	if (packet->headers.ack_request)
+		acknowledge(rdma);
+}
+
+/* The first packet of a WRITE: may it be, and do its lengths agree? */
+static bool begin_write(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct responder *responder = &rdma->responder;
+	const struct wire_headers *headers = &packet->headers;
+	struct key_range range;
+
+	if (!(rdma->access & TERN_ACCESS_REMOTE_WRITE) ||
+	    headers->reth.length > MESSAGE_BYTES_MAX) {
+		refuse_request(rdma);
+		return false;
+	}
+	/* IBTA C9-88: without data the key is not looked at. */
+	if (headers->reth.length &&
+	    key_resolve(&rdma->qp->remote, headers->reth.key, headers->reth.address,
+			headers->reth.length, TERN_ACCESS_REMOTE_WRITE, &range) != KEY_OK) {
+		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
+		return false;
+	}
+	responder->write.address = headers->reth.address;
+	responder->write.key = headers->reth.key;
+	responder->write.length = headers->reth.length;
+	responder->received = 0;
+	return true;
+}
+
+static void execute_write(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct responder *responder = &rdma->responder;
+	bool ends = packet->opcode->flags & WIRE_ENDS;
+	bool immediate = packet->opcode->extensions & WIRE_IMMDT;
+	struct sge target;
+	uint64_t received;
+
+	if ((packet->opcode->flags & WIRE_STARTS) && !begin_write(rdma, packet))
+		return;
+	received = responder->received + packet->payload_length;
+	if (ends ? received != responder->write.length : received >= responder->write.length) {
+		refuse_request(rdma);
+		return;
+	}
+	if (immediate && !get_receive(rdma))
+		return;
+	target.address = responder->write.address;
+	target.key = responder->write.key;
+	target.length = responder->write.length;
+	switch (payload_scatter(&rdma->qp->remote, &target, 1, TERN_ACCESS_REMOTE_WRITE,
+				responder->received, packet->payload, packet->payload_count)) {
+	case PAYLOAD_OK:
+		break;
+	case PAYLOAD_KEY:
+		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
+		return;
+	default:
+		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_OPERATION, TERN_EVENT_QP_FATAL);
+		return;
+	}
+	responder->received = received;
+	responder->message = ends ? MESSAGE_NONE : MESSAGE_WRITE;
+	accept(rdma, packet, 1);
+	if (immediate)
+		complete(rdma, packet, true);
+	if (packet->headers.ack_request)
+		acknowledge(rdma);
+}
+
+static struct read_response *read_at(struct responder *responder, unsigned int place)
+{
+	return &responder->reads[(responder->read_first + place) % READ_RESPONDER_MAX];
+}
+
+static uint32_t response_packets(const struct rdma_qp *rdma, uint32_t length)
+{
+	return length ? (uint32_t)(((uint64_t)length + rdma->path_mtu - 1) / rdma->path_mtu) : 1;
+}
+
+static bool read_allowed(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	const struct wire_headers *headers = &packet->headers;
+	struct key_range range;
+
+	if (!(rdma->access & TERN_ACCESS_REMOTE_READ) ||
+	    headers->reth.length > MESSAGE_BYTES_MAX) {
+		refuse_request(rdma);
+		return false;
+	}
+	if (headers->reth.length &&
+	    key_resolve(&rdma->qp->remote, headers->reth.key, headers->reth.address,
+			headers->reth.length, TERN_ACCESS_REMOTE_READ, &range) != KEY_OK) {
+		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
+		return false;
+	}
+	return true;
+}
+
+static void queue_read(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct responder *responder = &rdma->responder;
+	struct read_response *read = read_at(responder, responder->read_count++);
+
+	read->address = packet->headers.reth.address;
+	read->key = packet->headers.reth.key;
+	read->length = packet->headers.reth.length;
+	read->first_psn = packet->headers.psn;
+	read->packets = response_packets(rdma, read->length);
+	read->sent = 0;
+	read->msn = responder->msn;
+	/* The response acknowledges what came before. */
+	if (responder->response == RESPONSE_ACK)
+		responder->response = RESPONSE_NONE;
+	egress_activate(nic_of(rdma), &responder->source);
+}
+
+static void execute_read(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct responder *responder = &rdma->responder;
+
+	/* IBTA C9-63: more READs than there are resources for. */
+	if (responder->read_count >= rdma->attributes.responder_resources) {
+		refuse_request(rdma);
+		return;
+	}
+	if (!read_allowed(rdma, packet))
+		return;
+	accept(rdma, packet, response_packets(rdma, packet->headers.reth.length));
+	queue_read(rdma, packet);
+}
+
+/*
+ * A READ that is asked for again is executed again. Who asks from this PSN on
+ * has all that comes before it: answers that reach beyond it are dropped.
+ */
+static void repeat_read(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct responder *responder = &rdma->responder;
+	uint32_t psn = packet->headers.psn;
+	uint32_t packets = response_packets(rdma, packet->headers.reth.length);
+
+	/* It must not reach into what is not executed yet. */
+	if (wire_psn_distance(responder->expected_psn, psn) < packets) {
+		rdma->qp->fn->rdma_counters.rx_malformed++;
+		return;
+	}
+	while (responder->read_count) {
+		const struct read_response *last = read_at(responder, responder->read_count - 1U);
+		uint32_t behind = wire_psn_distance(psn, last->first_psn);
+
+		if (behind >= last->packets && behind <= PSN_HALF)
+			break;
+		responder->read_count--;
+	}
+	if (responder->read_count >= READ_RESPONDER_MAX || !read_allowed(rdma, packet))
+		return;
+	queue_read(rdma, packet);
+}
+
+static void duplicate(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	rdma->qp->fn->rdma_counters.duplicate_request++;
+	if (packet->opcode->operation == WIRE_OP_READ)
+		repeat_read(rdma, packet);
+	else
+		acknowledge(rdma);
+}
+
+static void gap(struct rdma_qp *rdma)
+{
+	struct responder *responder = &rdma->responder;
+
+	rdma->qp->fn->rdma_counters.out_of_sequence++;
+	if (responder->nak_sent)
+		return;
+	responder->nak_sent = true;
+	responder->nak_code = WIRE_NAK_SEQUENCE;
+	respond(rdma, RESPONSE_NAK);
+}
+
+/* Is this the packet that may follow in the message (IBTA 9.7.4.1.2, .4), with a length that fits? */
+static bool fits(const struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	const struct responder *responder = &rdma->responder;
+	bool starts = packet->opcode->flags & WIRE_STARTS;
+	bool ends = packet->opcode->flags & WIRE_ENDS;
+	enum message message;
+
+	switch (packet->opcode->operation) {
+	case WIRE_OP_SEND:
+		message = MESSAGE_SEND;
+		break;
+	case WIRE_OP_WRITE:
+		message = MESSAGE_WRITE;
+		break;
+	default:
+		message = MESSAGE_NONE;
+		break;
+	}
+	if (responder->message != (starts ? MESSAGE_NONE : message))
+		return false;
+	if (!(packet->opcode->flags & WIRE_PAYLOAD))
+		return true;
+	if (!ends)
+		return packet->payload_length == rdma->path_mtu;
+	return packet->payload_length <= rdma->path_mtu && (starts || packet->payload_length);
+}
+
+static void established(struct rdma_qp *rdma)
+{
+	rdma->responder.established = true;
+	function_event(rdma->qp->fn, TERN_EVENT_QP_ESTABLISHED, 0, rdma->qp->qpn);
+}
+
+void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct responder *responder = &rdma->responder;
+	uint32_t ahead = wire_psn_distance(packet->headers.psn, responder->expected_psn);
+
+	if (rdma->qp->state == TERN_QP_RTR && !responder->established)
+		established(rdma);
+	if (ahead) {
+		if (ahead < PSN_HALF)
+			gap(rdma);
+		else
+			duplicate(rdma, packet);
+		return;
+	}
+	if (!fits(rdma, packet)) {
+		refuse_request(rdma);
+		return;
+	}
+	rdma->qp->fn->rdma_counters.rx_payload_bytes += packet->payload_length;
+	switch (packet->headers.opcode) {
+	case WIRE_RC_SEND_FIRST:
+	case WIRE_RC_SEND_MIDDLE:
+	case WIRE_RC_SEND_LAST:
+	case WIRE_RC_SEND_LAST_IMMEDIATE:
+	case WIRE_RC_SEND_ONLY:
+	case WIRE_RC_SEND_ONLY_IMMEDIATE:
+		execute_send(rdma, packet);
+		break;
+	case WIRE_RC_WRITE_FIRST:
+	case WIRE_RC_WRITE_MIDDLE:
+	case WIRE_RC_WRITE_LAST:
+	case WIRE_RC_WRITE_LAST_IMMEDIATE:
+	case WIRE_RC_WRITE_ONLY:
+	case WIRE_RC_WRITE_ONLY_IMMEDIATE:
+		execute_write(rdma, packet);
+		break;
+	case WIRE_RC_READ_REQUEST:
+		execute_read(rdma, packet);
+		break;
+	default:
+		/* Atomics and SEND with invalidate are not offered. */
+		refuse_request(rdma);
+		break;
+	}
+}

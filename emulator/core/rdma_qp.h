@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tern: RC, UD and GSI queue pairs: their state, and what their parts call of
+ * each other.
+ *
+ *   rc_requester.c	work requests -> request packets; timers
+ *   rc_completer.c	acknowledges and READ responses -> completions, retries
+ *   rc_responder.c	request packets -> memory, completions
+ *   rc_respond.c	acknowledges and READ responses are sent
+ *   ud.c		datagrams, both directions
+ *   qp_modify.c	MODIFY_QP and QUERY_QP
+ *   rdma_qp.c		what they share: completions, errors, flushing
+ */
+#ifndef TERN_RDMA_QP_H
+#define TERN_RDMA_QP_H
+
+#include "egress.h"
+#include "nic.h"
+#include "qp.h"
+#include "rdma_nic.h"
+#include "timer.h"
+#include "wire.h"
+
+/* Work requests and packets of one queue pair that wait for an acknowledge. */
+#define REQUESTS_MIN		8
+#define REQUESTS_MAX		128
+#define PACKETS_IN_FLIGHT_MAX	128
+/* At the latest so many packets after the last one an acknowledge is asked for. */
+#define ACK_REQUEST_INTERVAL	16
+
+/* A work request that was taken from the queue: checked, with its PSNs. */
+struct request {
+	uint32_t index;			/* of its first block */
+	uint8_t blocks;
+	uint8_t opcode;			/* TERN_WQE_* */
+	uint8_t flags;
+	uint8_t sge_count;
+	bool inlined;
+	uint8_t status;			/* TERN_WC_* that it failed with before it was sent */
+	uint8_t immediate[4];
+	uint64_t remote_address;
+	uint32_t remote_key;
+	uint32_t length;
+	uint32_t first_psn;
+	uint32_t packets;		/* PSNs; 0 for a NOP or a failed one */
+	union {
+		struct sge sges[SEND_SGES_MAX];
+		uint8_t data[INLINE_MAX];
+	} u;
+};
+
+/*
+ * The requester. Its requests stand in a ring: head..send are sent and wait,
+ * send..tail were admitted and are not (or not all) sent, or are to be sent
+ * again. PSNs: acked <= next <= high: what is acknowledged, what is sent next,
+ * what was ever sent (next < high while packets are sent again).
+ */
+struct requester {
+	struct request *ring;
+	uint32_t ring_size;		/* power of two, 0 before first use */
+	uint32_t head, send, tail;
+	uint32_t send_packet;		/* of ring[send]: its packets that are sent */
+	uint32_t acked_psn;		/* oldest that is not acknowledged */
+	uint32_t next_psn;
+	uint32_t high_psn;
+	uint32_t tail_psn;		/* first PSN of the next request admitted */
+	uint8_t reads;			/* READs sent and not complete */
+	uint8_t retries_left;
+	uint8_t rnr_retries_left;
+	uint8_t since_ack_request;	/* packets */
+	bool waits_rnr;			/* the timer ends an RNR wait */
+	bool skip_implied;		/* the gap at acked_psn was answered; wait for progress or timer */
+	bool failed;			/* ring[send] has a status: nothing behind it is sent */
+	uint64_t deadline;		/* of the retransmission timer */
+	struct timer timer;
+	struct egress_source source;
+};
+
+#define GSI_QKEY		0x80010000U	/* IBTA 3.9.1.1 */
+
+enum response {
+	RESPONSE_NONE,
+	RESPONSE_ACK,
+	RESPONSE_NAK,			/* with a code */
+	RESPONSE_RNR,
+};
+
+/* A READ request that is being answered. */
+struct read_response {
+	uint64_t address;
+	uint32_t key;
+	uint32_t length;
+	uint32_t first_psn;
+	uint32_t packets, sent;
+	uint32_t msn;
+};
+
+enum message {
+	MESSAGE_NONE,
+	MESSAGE_SEND,
+	MESSAGE_WRITE,
+};
+
+struct responder {
+	uint32_t expected_psn;
+	uint32_t msn;
+	uint8_t message;		/* enum message: packets of it are to follow */
+	bool nak_sent;			/* since the last packet in order: be silent about gaps */
+	bool established;		/* the event was sent */
+	bool has_receive;		/* receive holds an entry that is in use */
+	struct receive_wqe receive;
+	uint64_t received;		/* bytes of the message */
+	struct {
+		uint64_t address;
+		uint32_t key;
+		uint32_t length;	/* of the whole message */
+	} write;
+	/* What is to be sent: the READs in order, then response. */
+	struct read_response reads[READ_RESPONDER_MAX];
+	uint8_t read_first, read_count;
+	uint8_t response;		/* enum response */
+	uint8_t nak_code;		/* of RESPONSE_NAK; other than sequence: the connection ends... */
+	uint32_t nak_psn;		/* ...at this PSN */
+	struct egress_source source;
+};
+
+/* qp->private of RC, UD and GSI queue pairs. */
+struct rdma_qp {
+	struct qp *qp;
+	struct tern_qp_attributes attributes;	/* as MODIFY_QP gave them */
+	uint32_t set;			/* TERN_QP_SET_* that were ever given since RESET */
+	uint32_t remote_qpn;
+	uint32_t qkey;
+	uint32_t access;
+	uint32_t path_mtu;		/* bytes */
+	uint32_t path_generation;	/* of the GID table that path was made with; 0: none */
+	bool path_valid;
+	struct wire_path path;
+	uint8_t expected_source[16];	/* GID of the peer */
+	bool drain_reported;		/* in SQD */
+	struct requester requester;	/* UD uses source only */
+	struct responder responder;	/* RC */
+	uint32_t ud_psn;
+	uint64_t packets_sent, packets_received, retransmissions, rnr_naks_received;
+};
+
+static inline struct rdma_qp *rdma_of(const struct qp *qp)
+{
+	return qp->private;
+}
+
+static inline struct rdma_qp *rdma_of_requester(struct egress_source *source)
+{
+	return container_of(source, struct rdma_qp, requester.source);
+}
+
+static inline struct rdma_qp *rdma_of_responder(struct egress_source *source)
+{
+	return container_of(source, struct rdma_qp, responder.source);
+}
+
+static inline struct tern_nic *nic_of(const struct rdma_qp *rdma)
+{
+	return rdma->qp->fn->nic;
+}
+
+/* In the states in which it answers its peer (IBTA 10.3.1). */
+static inline bool responds(const struct qp *qp)
+{
+	return qp->state == TERN_QP_RTR || qp->state == TERN_QP_RTS ||
+	       qp->state == TERN_QP_SQD || qp->state == TERN_QP_SQE;
+}
+
+/* rdma_qp.c */
+
+/* The path for connected queue pairs, made anew when the GID table changed. NULL: no such GID. */
+const struct wire_path *rdma_path(struct rdma_qp *rdma);
+
+/* Largest path MTU in bytes that the port's MTU has room for; 0: none. */
+uint32_t rdma_port_mtu(const struct function *fn);
+
+/* Send one packet; @payload may be NULL. */
+void rdma_transmit(struct rdma_qp *rdma, const struct wire_path *path,
+		   struct wire_headers *headers, const struct tern_segment *payload,
+		   unsigned int payload_count, size_t payload_length);
+
+/* Complete a work request of the SQ whose blocks are [index, index + blocks). */
+void rdma_complete_send(struct rdma_qp *rdma, const struct request *request, uint8_t status,
+			uint32_t byte_count);
+/* Complete the oldest entry of the RQ; fills in queue and index. */
+void rdma_complete_receive(struct rdma_qp *rdma, struct tern_cqe *cqe, uint32_t index);
+
+enum receive_result {
+	RECEIVE_OK,
+	RECEIVE_EMPTY,
+	RECEIVE_BAD,			/* malformed or unreadable: it was completed with an error */
+	RECEIVE_GONE,			/* the queue pair went to ERROR */
+};
+
+/* Look at the RQ's next entry without taking it; rdma_take_receive() takes it. */
+enum receive_result rdma_peek_receive(struct rdma_qp *rdma, struct receive_wqe *wqe);
+void rdma_take_receive(struct rdma_qp *rdma);
+
+/* Go to ERROR: all that is posted and will be posted is flushed. @event 0: none. */
+void rdma_fail(struct qp *qp, uint8_t event);
+/* Flush up to @budget entries of each queue; true when there is more. */
+bool rdma_flush(struct rdma_qp *rdma, unsigned int budget);
+/* Flush the SQ only, for SQE. */
+bool rdma_flush_send(struct rdma_qp *rdma, unsigned int budget);
+
+/* qp_modify.c */
+uint16_t rdma_modify(struct qp *qp, struct command *command);
+uint16_t rdma_query(struct qp *qp, struct tern_qp_status *status);
+
+/* rc_requester.c */
+bool rc_requester_send(struct egress_source *source);
+void rc_requester_timer(struct tern_nic *nic, struct timer *timer);
+void rc_requester_reset(struct rdma_qp *rdma);
+/* Make @psn the next one to send; it is between acked and high. */
+void rc_requester_seek(struct rdma_qp *rdma, uint32_t psn);
+/* The same, since it got lost: send again from there on. */
+void rc_requester_go_back(struct rdma_qp *rdma, uint32_t psn);
+/* Send nothing for @ns. */
+void rc_requester_wait_rnr(struct rdma_qp *rdma, uint64_t ns);
+/* (Re)start the retransmission timer, or stop it when nothing waits. */
+void rc_requester_restart_timer(struct rdma_qp *rdma);
+/* Tell the host, once, when all that was begun in SQD is complete. */
+void rc_requester_drained(struct rdma_qp *rdma);
+
+static inline struct request *requester_at(const struct requester *requester, uint32_t place)
+{
+	return &requester->ring[place & (requester->ring_size - 1)];
+}
+
+/* rc_completer.c */
+void rc_completer_receive(struct rdma_qp *rdma, const struct wire_packet *packet);
+/* Complete what is at the ring's head and done, or failed before it was sent. */
+void rc_completer_run(struct rdma_qp *rdma);
+/* Complete the oldest request with an error and go to ERROR. */
+void rc_completer_fail(struct rdma_qp *rdma, uint8_t status);
+
+/* rc_responder.c */
+void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet);
+/* Answer with a NAK that ends the connection; @event may be 0. */
+void rc_responder_refuse(struct rdma_qp *rdma, uint8_t code, uint8_t event);
+
+/* rc_respond.c */
+bool rc_respond_send(struct egress_source *source);
+
+/* ud.c */
+bool ud_send(struct egress_source *source);
+void ud_receive(struct rdma_qp *rdma, const struct wire_packet *packet);
+
+#endif /* TERN_RDMA_QP_H */

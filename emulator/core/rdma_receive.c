@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tern: RoCE frames come in: checked, then given to their queue pair. And the engine's own comings and goings. */
+#include "rdma_receive.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "byteorder.h"
+#include "command.h"
+#include "icrc.h"
+#include "parts.h"
+#include "rdma_qp.h"
+#include "tern_hw_ethernet.h"
+
+const struct command_entry rdma_commands[] = {
+	{ TERN_COMMAND_SET_GID, true, sizeof(struct tern_command_set_gid),
+	  FEATURE(ROCE_V1) | FEATURE(ROCE_V2), set_gid_command },
+	{ 0 },
+};
+
+bool rdma_create(struct tern_nic *nic)
+{
+	nic->rdma = calloc(1, sizeof(*nic->rdma));
+	return nic->rdma;
+}
+
+void rdma_destroy(struct tern_nic *nic)
+{
+	free(nic->rdma);
+	nic->rdma = NULL;
+}
+
+bool rdma_function_create(struct function *fn)
+{
+	fn->rdma = calloc(1, sizeof(*fn->rdma));
+	if (!fn->rdma)
+		return false;
+	gid_table_init(&fn->rdma->gids);
+	return true;
+}
+
+void rdma_function_destroy(struct function *fn)
+{
+	free(fn->rdma);
+	fn->rdma = NULL;
+}
+
+void rdma_function_reset(struct function *fn)
+{
+	gid_table_init(&fn->rdma->gids);
+}
+
+static bool icrc_right(const struct wire_packet *packet)
+{
+	uint32_t icrc = icrc_compute(packet->network, packet->l3, packet->l3_length,
+				     packet->payload, packet->payload_count, packet->pad,
+				     packet->headers.pad);
+
+	return icrc == icrc_load(packet->icrc);
+}
+
+/* IBTA 10.9.2: same partition, and one of the two a full member; ours is. */
+static bool pkey_matches(uint16_t pkey)
+{
+	return (pkey | WIRE_PKEY_FULL_MEMBER) == WIRE_PKEY_DEFAULT;
+}
+
+/* Between the addresses that it was connected to (IBTA 9.6.1.2.1). */
+static bool from_peer(struct rdma_qp *rdma, const struct wire_packet *packet,
+		      const struct gid_entry *entry)
+{
+	const struct tern_address_vector *vector = &rdma->attributes.address;
+	const struct gid_entry *own;
+
+	own = gid_table_get(&rdma->qp->fn->rdma->gids,
+			    from_le16(vector->source_gid_index));
+	if (own != entry &&
+	    (!own || own->network != entry->network || memcmp(own->gid, entry->gid, 16)))
+		return false;
+	return !memcmp(vector->destination_gid, packet->source_gid, 16);
+}
+
+static void receive_connected(struct rdma_qp *rdma, const struct wire_packet *packet,
+			      const struct gid_entry *entry)
+{
+	bool request = packet->opcode->flags & WIRE_REQUEST;
+
+	if (!responds(rdma->qp) || !from_peer(rdma, packet, entry)) {
+		rdma->qp->fn->rdma_counters.rx_no_qp++;
+		return;
+	}
+	rdma->packets_received++;
+	if (request)
+		rc_responder_receive(rdma, packet);
+	else
+		rc_completer_receive(rdma, packet);
+}
+
+static void dispatch(struct function *fn, const struct wire_packet *packet,
+		     const struct gid_entry *entry)
+{
+	uint32_t qpn = packet->headers.destination_qpn;
+	uint8_t service = packet->headers.opcode & WIRE_SERVICE_MASK;
+	struct rdma_counters *counters = &fn->rdma_counters;
+	struct qp *qp;
+
+	/* Congestion notifications: nothing here slows down yet. */
+	if (packet->headers.opcode == WIRE_CNP)
+		return;
+	if (!pkey_matches(packet->headers.pkey)) {
+		counters->rx_pkey_violations++;
+		return;
+	}
+	qp = qp_find(fn, qpn);
+	if (!qp || qp->type == TERN_QP_ETHERNET) {
+		counters->rx_no_qp++;
+		return;
+	}
+	qp_trace(qp, "receive %s psn %u bytes %zu", packet->opcode->name, packet->headers.psn,
+		 packet->payload_length);
+	if (qp->type == TERN_QP_RC && service == WIRE_SERVICE_RC) {
+		receive_connected(rdma_of(qp), packet, entry);
+	} else if (qp->type != TERN_QP_RC && service == WIRE_SERVICE_UD) {
+		rdma_of(qp)->packets_received++;
+		ud_receive(rdma_of(qp), packet);
+	} else {
+		counters->rx_malformed++;
+	}
+}
+
+static void receive(struct function *fn, struct wire_packet *packet,
+		    const struct tern_frame *frame, const struct gid_entry *entry)
+{
+	if (wire_parse_transport(packet, frame) != WIRE_OK) {
+		fn->rdma_counters.rx_malformed++;
+		return;
+	}
+	if (!frame->icrc_pending && !icrc_right(packet)) {
+		fn->rdma_counters.rx_icrc_encapsulated++;
+		return;
+	}
+	dispatch(fn, packet, entry);
+}
+
+bool rdma_receive(struct function *fn, const struct tern_frame *frame)
+{
+	struct rdma_nic *rdma = fn->nic->rdma;
+	const struct gid_entry *entry;
+	struct wire_packet packet;
+	struct tern_frame whole;
+	size_t length;
+
+	/* Someone's Ethernet queue sent it in pieces that are not headers and payload. */
+	if (frame->payload_count && !frame->trailer_length) {
+		length = tern_frame_flatten(frame, rdma->received, sizeof(rdma->received));
+		if (!length)
+			return false;
+		tern_frame_wrap(&whole, rdma->received, length);
+		frame = &whole;
+	}
+	if (wire_parse_network(&packet, frame) != WIRE_OK)
+		return false;
+	entry = gid_table_match(&fn->rdma->gids, &packet);
+	if (!entry)
+		return false;
+	receive(fn, &packet, frame, entry);
+	return true;
+}
