@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""RDMA programs run between two NICs of two guests: client and server.
+
+Each function starts the server in one guest, waits until it listens, and runs
+the client in the other.
+"""
+
+import itertools
+
+_ports = itertools.count(20000)
+
+
+def _listening(vm, port):
+    vm.wait_for(f"ss -Hltn sport = :{port} | grep -q .", 20)
+
+
+def pingpong(program, server, client, args="", family=4, timeout=60):
+    """ibv_*_pingpong, with data checked (-c)."""
+    port = next(_ports)
+    s_addr = server.address if family == 4 else server.address6
+    c_addr = client.address if family == 4 else client.address6
+    check = "" if program == "ibv_ud_pingpong" else "-c"
+    one = f"{program} -p {port} {check} {args} -d "
+    s = server.vm.spawn(f"{one}{server.ibdev} -g {server.gid_index(s_addr)}", timeout)
+    _listening(server.vm, port)
+    # They exchange QP numbers over TCP, whose server listens on IPv4 alone.
+    c = client.vm.run(f"{one}{client.ibdev} -g {client.gid_index(c_addr)} {server.address}",
+                      timeout, check=False)
+    if c.code:
+        s.kill()
+    s_end = s.wait(check=False)
+    c.check()
+    s_end.check()
+    return c.output
+
+
+def rping(server, client, args="-C 20 -v", family=4, timeout=60):
+    """rping, data validated; by rdma_cm."""
+    port = next(_ports)
+    addr = server.address if family == 4 else server.address6
+    s = server.vm.spawn(f"rping -s -a {addr} -p {port} {args} -V", timeout)
+    server.vm.wait_for(f"rdma resource show cm_id | grep -q 'LISTEN.*:{port}\\b'", 20)
+    out = client.vm.run(f"rping -c -a {addr} -p {port} {args} -V", timeout).output
+    # rping's server ends with an error when its client disconnects; only the
+    # client's end tells of the data.
+    s.wait(check=False)
+    return out
+
+
+def perftest(program, server, client, size, args="", timeout=60, family=4):
+    """One perftest run; its result line as a dictionary by column title."""
+    port = next(_ports)
+    s_addr = server.address if family == 4 else server.address6
+    c_addr = client.address if family == 4 else client.address6
+    one = f"{program} -F -p {port} -s {size} {args}"
+    s = server.vm.spawn(f"{one} -d {server.ibdev} -x {server.gid_index(s_addr)}", timeout)
+    _listening(server.vm, port)
+    c = client.vm.run(f"{one} -d {client.ibdev} -x {client.gid_index(c_addr)} {server.address}",
+                      timeout, check=False)
+    if c.code:
+        s.kill()
+    s_end = s.wait(check=False)
+    c.check()
+    s_end.check()
+    return parse_perftest(c.output)
+
+
+COLUMNS = {
+    "BW average[MiB/sec]": "mib_s",
+    "BW average[Gb/sec]": "gbit_s",
+    "MsgRate[Mpps]": "mpps",
+    "t_avg[usec]": "avg_us",
+    "t_typical[usec]": "typical_us",
+    "t_min[usec]": "min_us",
+    "tps average": "tps",
+    "#iterations": "iterations",
+}
+
+
+def parse_perftest(output):
+    """The figures below the "#bytes" line."""
+    lines = output.splitlines()
+    for n, line in enumerate(lines):
+        if not line.strip().startswith("#bytes"):
+            continue
+        titles = [t for t in _split_titles(line)]
+        values = lines[n + 1].split()
+        return {COLUMNS[t]: float(v) for t, v in zip(titles, values) if t in COLUMNS}
+    raise ValueError(f"no figures in perftest's output:\n{output}")
+
+
+def _split_titles(line):
+    """Column titles; some have a space inside."""
+    known = list(COLUMNS) + ["#bytes", "BW peak[MiB/sec]", "BW peak[Gb/sec]",
+                             "t_max[usec]", "t_stdev[usec]",
+                             "99% percentile[usec]", "99.9% percentile[usec]"]
+    found = [(line.find(t), t) for t in known if t in line]
+    return [t for _, t in sorted(found)]
+
+
+def iperf(server, client, seconds=3, args="", timeout=60):
+    """TCP throughput in Mbit/s."""
+    port = next(_ports)
+    s = server.vm.spawn(f"iperf3 -s -1 -p {port}", timeout)
+    _listening(server.vm, port)
+    out = client.vm.out(f"iperf3 -c {server.address} -p {port} -t {seconds} {args} -f m", timeout)
+    s.wait(check=False)
+    line = [x for x in out.splitlines() if "receiver" in x][-1].split()
+    return float(line[line.index("Mbits/sec") - 1])
