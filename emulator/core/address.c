@@ -67,7 +67,7 @@ const struct gid_entry *gid_table_match(struct gid_table *table, const struct wi
 	return NULL;
 }
 
-bool rdma_owns_mac(const struct function *fn, const uint8_t mac[6])
+bool rdma_owns_mac(const struct function *fn, const uint8_t *mac)
 {
 	const struct gid_table *table = &fn->rdma->gids;
 
