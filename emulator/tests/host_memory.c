@@ -163,12 +163,13 @@ int host_memory_write(void *host, unsigned int fn, uint64_t iova, const void *bu
 
 uint64_t host_alloc(struct machine *machine, uint64_t bytes, uint64_t align)
 {
-	uint64_t start = (machine->allocated + align - 1) / align * align;
+	uint64_t start = HOST_MEMORY_BASE + machine->allocated;
 
-	if (start + bytes > machine->memory_bytes)
+	start = (start + align - 1) / align * align;
+	if (start + bytes - HOST_MEMORY_BASE > machine->memory_bytes)
 		die("the machine's memory is used up");
-	machine->allocated = start + bytes;
-	return HOST_MEMORY_BASE + start;
+	machine->allocated = start + bytes - HOST_MEMORY_BASE;
+	return start;
 }
 
 void *host_pointer(struct machine *machine, uint64_t address)
