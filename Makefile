@@ -49,7 +49,7 @@ provider:
 	scripts/build-provider
 
 ternd:
-	$(LAB) $(MAKE) -C emulator -j2 all
+	$(LAB) $(MAKE) -C emulator -j2 ternd
 
 lab:
 	scripts/lab/get guest-image

@@ -35,10 +35,13 @@ class VM:
     wires   paths of unix sockets, one virtio-net NIC each; with a leading "@"
             this side listens (QEMU's -netdev stream)
     terns   paths of unix sockets on which ternd serves a NIC, one device each
+    share   a directory of the host that the guest has at /vm
+    prompt  whether a shell runs on a console that the unix socket "prompt" in
+            run_dir leads to
     """
 
     def __init__(self, name, kernel="stock", wires=(), terns=(), cpus=2,
-                 memory="1500M", append=""):
+                 memory="1500M", append="", share=None, prompt=False):
         self.name = name
         self.kernel = kernel
         self.wires = list(wires)
@@ -50,8 +53,9 @@ class VM:
         self.agent = None
         # Paths of unix sockets are short; those of checkouts may not be.
         self.run_dir = pathlib.Path(tempfile.mkdtemp(prefix=f"tern-{name}-"))
-        self.share = self.run_dir / "share"
-        self.share.mkdir()
+        self.share = pathlib.Path(share) if share else self.run_dir / "share"
+        self.share.mkdir(parents=True, exist_ok=True)
+        self.prompt = prompt
         self.console = self.run_dir / "console"
         self.kmsg_file = self.share / "kmsg"
         self.scanned = 0
@@ -85,6 +89,9 @@ class VM:
             cmd += ["-fsdev", f"local,id={tag},path={path},readonly={ro},"
                     "security_model=none,multidevs=remap",
                     "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
+        if self.prompt:
+            cmd += ["-chardev", f"socket,id=prompt,path={sock}/prompt,server=on,wait=off",
+                    "-device", "virtconsole,chardev=prompt"]
         for n, wire in enumerate(self.wires):
             server = wire.startswith("@")
             role = "server=on" if server else "server=off,reconnect-ms=100"
