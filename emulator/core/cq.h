@@ -25,6 +25,7 @@ struct cq {
 	uint32_t consumer;		/* as last read */
 	unsigned int users;		/* queue pairs: two for one that uses it on both sides */
 	uint8_t error;			/* TERN_CQ_ERROR_*: takes no more entries */
+	bool event_kept;		/* its COMPLETION waits in the EQ's backlog */
 	struct list failed;		/* in nic->failed_cqs until its QPs are in ERROR */
 
 	/* Arming */

@@ -5,13 +5,17 @@
 
 #include "byteorder.h"
 #include "command.h"
+#include "cq.h"
 #include "eq.h"
 #include "nic.h"
 #include "record.h"
 #include "tern_hw_queue.h"
 
-/* Events that wait for room: beyond this many the host is not reading at all, and they are lost. */
-#define BACKLOG_MAX	65536
+/*
+ * Events that wait for room: a COMPLETION and a CQ_ERROR of each CQ and the
+ * events of each queue pair. Beyond that the host makes them up, and they are lost.
+ */
+#define BACKLOG_MAX	(2 * CQ_COUNT + 12 * QP_COUNT)
 #define RETRY_NS	100000
 
 static uint32_t eq_size(const struct eq *eq)
@@ -37,10 +41,12 @@ static bool full(struct eq *eq)
 }
 
 /* False when it has no room. */
-static bool eq_write(struct eq *eq, const struct tern_eqe *event)
+static bool eq_write(struct eq *eq, const struct kept_event *event)
 {
 	struct function *fn = eq->fn;
-	struct tern_eqe eqe = *event;
+	struct tern_eqe eqe = {
+		.type = event->type, .subtype = event->subtype, .number = to_le32(event->number),
+	};
 	uint64_t address, contiguous;
 	uint64_t offset;
 
@@ -65,14 +71,23 @@ static bool eq_write(struct eq *eq, const struct tern_eqe *event)
 	return true;
 }
 
-static void defer(struct eq *eq, const struct tern_eqe *event)
+static void keep(struct eq *eq, const struct kept_event *event)
 {
 	struct function *fn = eq->fn;
-	struct tern_eqe *backlog;
+	struct kept_event *backlog;
+	struct cq *cq = NULL;
 
+	/* One COMPLETION says all that several would. */
+	if (event->type == TERN_EVENT_COMPLETION) {
+		cq = table_get(&fn->cqs, event->number);
+		if (cq->event_kept)
+			return;
+	}
 	if (eq->backlog_count == eq->backlog_room) {
 		uint32_t room = eq->backlog_room ? 2 * eq->backlog_room : 64;
 
+		if (room > BACKLOG_MAX && eq->backlog_room < BACKLOG_MAX)
+			room = BACKLOG_MAX;
 		backlog = room <= BACKLOG_MAX ? realloc(eq->backlog, room * sizeof(*backlog)) :
 						NULL;
 		if (!backlog) {
@@ -83,6 +98,8 @@ static void defer(struct eq *eq, const struct tern_eqe *event)
 		eq->backlog_room = room;
 	}
 	eq->backlog[eq->backlog_count++] = *event;
+	if (cq)
+		cq->event_kept = true;
 	if (!timer_armed(&eq->retry))
 		timer_arm(fn->nic, &eq->retry, nic_now(fn->nic) + RETRY_NS);
 }
@@ -91,8 +108,13 @@ static void drain_backlog(struct eq *eq)
 {
 	uint32_t done = 0;
 
-	while (done < eq->backlog_count && eq_write(eq, &eq->backlog[done]))
-		done++;
+	for (; done < eq->backlog_count && eq_write(eq, &eq->backlog[done]); done++) {
+		const struct kept_event *event = &eq->backlog[done];
+		struct cq *cq = table_get(&eq->fn->cqs, event->number);
+
+		if (event->type == TERN_EVENT_COMPLETION && cq)
+			cq->event_kept = false;
+	}
 	eq->backlog_count -= done;
 	if (eq->backlog_count)
 		memmove(eq->backlog, eq->backlog + done, eq->backlog_count * sizeof(*eq->backlog));
@@ -111,12 +133,12 @@ static void retry(struct tern_nic *nic, struct timer *timer)
 
 void eq_post(struct eq *eq, uint8_t type, uint8_t subtype, uint32_t number)
 {
-	struct tern_eqe eqe = { .type = type, .subtype = subtype, .number = to_le32(number) };
+	struct kept_event event = { .type = type, .subtype = subtype, .number = number };
 
 	if (eq->dead)
 		eq->fn->device.events_lost++;
-	else if (eq->backlog_count || !eq_write(eq, &eqe))
-		defer(eq, &eqe);
+	else if (eq->backlog_count || !eq_write(eq, &event))
+		keep(eq, &event);
 }
 
 void function_event(struct function *fn, uint8_t type, uint8_t subtype, uint32_t number)
@@ -134,10 +156,10 @@ void eq_forget_cq(struct eq *eq, uint32_t cqn)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < eq->backlog_count; i++) {
-		const struct tern_eqe *event = &eq->backlog[i];
+		const struct kept_event *event = &eq->backlog[i];
 
 		if ((event->type == TERN_EVENT_COMPLETION || event->type == TERN_EVENT_CQ_ERROR) &&
-		    from_le32(event->number) == cqn)
+		    event->number == cqn)
 			continue;
 		eq->backlog[kept++] = *event;
 	}

@@ -15,6 +15,11 @@
 struct command;
 struct tern_nic;
 
+struct kept_event {
+	uint32_t number;
+	uint8_t type, subtype;
+};
+
 struct eq {
 	struct function *fn;
 	uint32_t eqn;
@@ -32,7 +37,7 @@ struct eq {
 	struct list written;		/* in nic->written_eqs: look at the arm word */
 	/* Events that found it full; they follow as the host makes room. */
 	struct timer retry;
-	struct tern_eqe *backlog;
+	struct kept_event *backlog;
 	uint32_t backlog_count, backlog_room;
 };
 

@@ -110,8 +110,8 @@ struct send_wqe {
 /*
  * Fetch the work request whose first block is @index (of posted ones). Checks
  * its shape for this type of queue pair: blocks within what is posted, the
- * segments that its opcode has, SGEs or inline data inside it, flags and
- * reserved fields. Whether opcode and length are allowed now is the caller's.
+ * segments that its opcode has, SGEs or inline data inside it, flags. Whether
+ * opcode and length are allowed now is the caller's.
  */
 enum wqe_error send_wqe_fetch(struct work_queue *wq, uint32_t index, struct send_wqe *wqe);
 

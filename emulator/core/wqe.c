@@ -94,7 +94,7 @@ static enum wqe_error parse(struct work_queue *wq, const struct tern_wqe_control
 	size_t place = sizeof(*control);
 	size_t inline_length = from_le16(control->inline_length);
 
-	if (control->reserved0 || control->reserved1 || (wqe->flags & ~FLAGS_KNOWN) ||
+	if ((wqe->flags & ~FLAGS_KNOWN) ||
 	    !segments_of(wq->qp, wqe->opcode, &remote, &atomic, &address, &ethernet))
 		return WQE_MALFORMED;
 	/* All segments together are at most a block: each fits before it is read. */
@@ -184,9 +184,7 @@ enum wqe_error receive_wqe_fetch(struct work_queue *wq, uint32_t index, struct r
 	if (fetch(wq, index, 1, raw))
 		return WQE_FAULT;
 	memcpy(&header, raw, sizeof(header));
-	if (header.reserved0[0] || header.reserved0[1] || header.reserved0[2] ||
-	    header.reserved1 || header.reserved2 ||
-	    header.sge_count * sizeof(struct tern_sge) > size - sizeof(header))
+	if (header.sge_count * sizeof(struct tern_sge) > size - sizeof(header))
 		return WQE_MALFORMED;
 	wqe->sge_count = header.sge_count;
 	wqe->length = sges_set(wqe->sges, raw + sizeof(header), header.sge_count);
