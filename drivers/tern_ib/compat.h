@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What older kernels lack. The rest of the driver is written for the newest
+ * one; Kbuild's probes define TERN_IB_HAVE_*.
+ */
+#ifndef TERN_IB_COMPAT_H
+#define TERN_IB_COMPAT_H
+
+#include <linux/uaccess.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+#ifdef TERN_IB_HAVE_STRING_NAMESPACE
+#define TERN_NAMESPACE	"TERN"
+#else
+#define TERN_NAMESPACE	TERN
+#endif
+
+#ifdef TERN_IB_HAVE_ROBUST_UDATA
+#define TERN_IB_OPS_ROBUST_UDATA	.uverbs_robust_udata = 1,
+#else
+#define TERN_IB_OPS_ROBUST_UDATA
+#endif
+
+/* From 7.3 the core itself tells of a port that follows its netdev. */
+#ifdef TERN_IB_HAVE_REPORT_PORT_EVENT
+#define TERN_IB_CORE_REPORTS_PORT	true
+#else
+#define TERN_IB_CORE_REPORTS_PORT	false
+#endif
+
+#ifdef TERN_IB_HAVE_DMAH
+#define tern_ib_reg_user_mr_op	tern_ib_reg_user_mr
+#else
+struct ib_dmah;
+
+struct ib_mr *tern_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 address,
+				  int access, struct ib_dmah *dmah, struct ib_udata *udata);
+
+static inline struct ib_mr *tern_ib_reg_user_mr_op(struct ib_pd *ibpd, u64 start, u64 length,
+						   u64 address, int access,
+						   struct ib_udata *udata)
+{
+	return tern_ib_reg_user_mr(ibpd, start, length, address, access, NULL, udata);
+}
+#endif
+
+#ifndef TERN_IB_HAVE_UMEM_GET_VA
+static inline struct ib_umem *ib_umem_get_va(struct ib_device *ibdev, unsigned long address,
+					     size_t size, int access)
+{
+	return ib_umem_get(ibdev, address, size, access);
+}
+#endif
+
+#ifndef TERN_IB_HAVE_VALIDATE_UDATA
+static inline int _ib_copy_validate_udata_in(struct ib_udata *udata, void *request, size_t size,
+					     size_t minimum)
+{
+	if (udata->inlen < minimum)
+		return -EINVAL;
+	if (udata->inlen > size && !ib_is_udata_cleared(udata, size, udata->inlen - size))
+		return -EOPNOTSUPP;
+	memset(request, 0, size);
+	return ib_copy_from_udata(request, udata, min(size, udata->inlen));
+}
+
+#define ib_copy_validate_udata_in_cm(udata, request, last, known)			\
+	({										\
+		typeof(request) *into = &(request);					\
+		int error = _ib_copy_validate_udata_in(udata, into, sizeof(*into),	\
+						       offsetofend(typeof(*into), last)); \
+											\
+		if (!error && (into->comp_mask & ~(known)))				\
+			error = -EOPNOTSUPP;						\
+		error;									\
+	})
+
+static inline int _ib_respond_udata(struct ib_udata *udata, const void *response, size_t size)
+{
+	size_t copied = min(size, udata->outlen);
+
+	if (copy_to_user(udata->outbuf, response, copied))
+		return -EFAULT;
+	if (udata->outlen > copied && clear_user(udata->outbuf + copied, udata->outlen - copied))
+		return -EFAULT;
+	return 0;
+}
+
+#define ib_respond_udata(udata, response)	\
+	_ib_respond_udata(udata, &(response), sizeof(response))
+
+static inline int ib_no_udata_io(struct ib_udata *udata)
+{
+	if (!udata)
+		return 0;
+	if (udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
+		return -EOPNOTSUPP;
+	if (udata->outlen && clear_user(udata->outbuf, udata->outlen))
+		return -EFAULT;
+	return 0;
+}
+#endif
+
+#endif /* TERN_IB_COMPAT_H */

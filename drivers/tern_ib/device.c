@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Tern RDMA driver: attributes of the device. */
+#include <linux/netdevice.h>
+
+#include "verbs.h"
+#include "tern_hw_pci.h"
+
+/* Queues of the netdev come from the same numbers: each has a queue pair and a CQ. */
+static u32 tern_ib_netdev_queues(const struct tern_device *tern)
+{
+	return tern->netdev->num_tx_queues + tern->netdev->num_rx_queues;
+}
+
+static u32 tern_ib_left(u32 count, u32 taken)
+{
+	return count > taken ? count - taken : 0;
+}
+
+/* The verbs have 32:16:16 bits, the device 16:16:32. */
+static u64 tern_ib_fw_ver(u64 version)
+{
+	return (version >> 48) << 32 | ((version >> 32) & 0xffff) << 16 | (version & 0xffff);
+}
+
+int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+			 struct ib_udata *udata)
+{
+	struct tern_ib_device *dev = to_tern_ib(ibdev);
+	const struct tern_capabilities *caps = &dev->tern->caps;
+	const struct tern_ib_limits *limits = &dev->limits;
+	u32 netdev_queues = tern_ib_netdev_queues(dev->tern);
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
+
+	memset(attr, 0, sizeof(*attr));
+	attr->fw_ver = tern_ib_fw_ver(caps->firmware_version);
+	attr->sys_image_guid = ibdev->node_guid;
+	attr->vendor_id = TERN_PCI_VENDOR_ID;
+	attr->vendor_part_id = caps->vendor_part;
+	attr->hw_ver = dev->tern->pdev->revision;
+	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_RC_RNR_NAK_GEN;
+	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+
+	attr->max_mr_size = caps->region_bytes_max;
+	attr->page_size_cap = limits->page_sizes;
+	attr->max_mr = caps->key_count - 1;
+	attr->max_pd = caps->pd_count;
+	attr->max_ah = INT_MAX;	/* the device keeps none */
+	attr->max_cq = tern_ib_left(caps->cq_count, netdev_queues);
+	attr->max_cqe = limits->max_cqe;
+	/* Without the reserved number and GSI's. */
+	attr->max_qp = tern_ib_left(caps->qp_count, 2 + netdev_queues);
+	attr->max_qp_wr = limits->max_qp_wr;
+	attr->max_send_sge = limits->max_send_sge;
+	attr->max_recv_sge = limits->max_recv_sge;
+	attr->max_sge_rd = limits->max_send_sge;
+	attr->max_qp_rd_atom = limits->max_responder_resources;
+	attr->max_qp_init_rd_atom = limits->max_initiator_depth;
+	attr->max_res_rd_atom = attr->max_qp * limits->max_responder_resources;
+	attr->atomic_cap = IB_ATOMIC_NONE;
+	attr->masked_atomic_cap = IB_ATOMIC_NONE;
+	attr->max_pkeys = limits->pkey_count;
+	attr->local_ca_ack_delay = caps->ack_delay;
+	attr->cq_caps.max_cq_moderation_count = U16_MAX;
+	attr->cq_caps.max_cq_moderation_period = U16_MAX;
+	return 0;
+}
+
+int tern_ib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *modify)
+{
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	if (mask & IB_DEVICE_MODIFY_NODE_DESC)
+		memcpy(ibdev->node_desc, modify->node_desc, sizeof(ibdev->node_desc));
+	return 0;
+}
+
+void tern_ib_get_dev_fw_str(struct ib_device *ibdev, char *str)
+{
+	u64 version = to_tern_ib(ibdev)->tern->caps.firmware_version;
+
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u", (u32)(version >> 48),
+		 (u32)(version >> 32) & 0xffff, (u32)version);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Tern RDMA driver: events of the device and of its port. */
+#include <linux/netdevice.h>
+
+#include "internal.h"
+
+static void tern_ib_dispatch(struct tern_ib_device *dev, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = &dev->ib,
+		.event = type,
+		.element.port_num = 1,
+	};
+
+	ib_dispatch_event(&event);
+}
+
+/*
+ * Consumers wait for the completions of what they have posted. The device
+ * writes none any more: poll_cq makes them, once the consumers look.
+ */
+static void tern_ib_wake_consumers(struct tern_ib_device *dev)
+{
+	struct tern_ib_cq *cq;
+	unsigned long cqn;
+
+	xa_lock(&dev->kernel_cqs);
+	xa_for_each(&dev->kernel_cqs, cqn, cq)
+		tern_ib_cq_wake(cq);
+	xa_unlock(&dev->kernel_cqs);
+}
+
+static int tern_ib_core_event(struct notifier_block *block, unsigned long event, void *data)
+{
+	struct tern_ib_device *dev = container_of(block, struct tern_ib_device, core_notifier);
+
+	if (event != TERN_NOTIFY_DEAD)
+		return NOTIFY_DONE;
+	tern_ib_wake_consumers(dev);
+	tern_ib_dispatch(dev, IB_EVENT_DEVICE_FATAL);
+	return NOTIFY_OK;
+}
+
+static void tern_ib_port_changed(struct tern_ib_device *dev)
+{
+	enum ib_port_state state = tern_ib_port_state(dev);
+
+	if (state == dev->port_state)
+		return;
+	dev->port_state = state;
+	if (!TERN_IB_CORE_REPORTS_PORT)
+		tern_ib_dispatch(dev, state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE :
+								IB_EVENT_PORT_ERR);
+}
+
+/* Under RTNL. */
+static int tern_ib_netdev_event(struct notifier_block *block, unsigned long event, void *data)
+{
+	struct tern_ib_device *dev = container_of(block, struct tern_ib_device, netdev_notifier);
+
+	if (netdev_notifier_info_to_dev(data) != dev->tern->netdev)
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		tern_ib_port_changed(dev);
+		break;
+	case NETDEV_CHANGEMTU:
+		/* The active MTU has changed; consumers ask for it anew on this event. */
+		if (tern_ib_port_state(dev) == IB_PORT_ACTIVE)
+			tern_ib_dispatch(dev, IB_EVENT_PORT_ACTIVE);
+		break;
+	default:
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+/**
+ * tern_ib_events_start() - tell consumers what happens to the device
+ * @dev: a registered device
+ *
+ * Return: 0 or a negative errno
+ */
+int tern_ib_events_start(struct tern_ib_device *dev)
+{
+	int err;
+
+	dev->core_notifier.notifier_call = tern_ib_core_event;
+	err = tern_notifier_register(dev->tern, &dev->core_notifier);
+	if (err)
+		return err;
+
+	/* Registering replays the netdev's state; only what differs from this one is told. */
+	dev->port_state = tern_ib_port_state(dev);
+	dev->netdev_notifier.notifier_call = tern_ib_netdev_event;
+	err = register_netdevice_notifier(&dev->netdev_notifier);
+	if (err)
+		goto unregister_core;
+
+	/* It may have died before anybody listened. */
+	if (tern_is_dead(dev->tern))
+		tern_ib_core_event(&dev->core_notifier, TERN_NOTIFY_DEAD, NULL);
+	return 0;
+
+unregister_core:
+	tern_notifier_unregister(dev->tern, &dev->core_notifier);
+	return err;
+}
+
+void tern_ib_events_stop(struct tern_ib_device *dev)
+{
+	unregister_netdevice_notifier(&dev->netdev_notifier);
+	tern_notifier_unregister(dev->tern, &dev->core_notifier);
+}

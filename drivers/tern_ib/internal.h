@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* Tern RDMA driver: what its files offer to each other. */
+#ifndef TERN_IB_INTERNAL_H
+#define TERN_IB_INTERNAL_H
+
+#include "tern_ib.h"
+
+/* port.c */
+enum ib_port_state tern_ib_port_state(struct tern_ib_device *dev);
+enum ib_mtu tern_ib_port_mtu(struct tern_ib_device *dev);
+
+/* events.c */
+int tern_ib_events_start(struct tern_ib_device *dev);
+void tern_ib_events_stop(struct tern_ib_device *dev);
+
+/* user_memory.c */
+int tern_ib_user_queue_pin(struct tern_ib_device *dev, struct tern_ib_user_queue *queue,
+			   u64 address, size_t size, bool writable);
+void tern_ib_user_queue_unpin(struct tern_ib_device *dev, struct tern_ib_user_queue *queue);
+int tern_ib_umem_tables(struct tern_ib_device *dev, struct tern_page_tables *tables,
+			struct ib_umem *umem, u64 address, bool writable);
+struct tern_ib_record_page *tern_ib_user_record_pin(struct tern_ib_ucontext *ucontext,
+						    u64 address, dma_addr_t *dma);
+void tern_ib_user_record_unpin(struct tern_ib_record_page *page);
+
+/* poll.c */
+int tern_ib_cq_add_qp(struct tern_ib_cq *cq, struct tern_ib_qp *qp);
+void tern_ib_cqs_forget(struct tern_ib_qp *qp, bool reset);
+void tern_ib_cq_wake(struct tern_ib_cq *cq);
+
+/* qp_queues.c */
+int tern_ib_kernel_queues(struct tern_ib_device *dev, struct tern_ib_qp *qp,
+			  struct tern_command_create_qp *body);
+int tern_ib_user_queues(struct tern_ib_device *dev, struct tern_ib_qp *qp,
+			struct ib_udata *udata, struct tern_command_create_qp *body);
+void tern_ib_free_queues(struct tern_ib_device *dev, struct tern_ib_qp *qp);
+
+#endif /* TERN_IB_INTERNAL_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Tern RDMA driver: bound to the auxiliary device that tern.ko makes. */
+#include <linux/auxiliary_bus.h>
+#include <linux/module.h>
+#include <uapi/rdma/tern-abi.h>
+
+#include "internal.h"
+#include "verbs.h"
+
+static const struct ib_device_ops tern_ib_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_UNKNOWN,
+	.uverbs_abi_ver = TERN_UVERBS_ABI_VERSION,
+	TERN_IB_OPS_ROBUST_UDATA
+
+	.query_device = tern_ib_query_device,
+	.modify_device = tern_ib_modify_device,
+	.get_dev_fw_str = tern_ib_get_dev_fw_str,
+	.query_port = tern_ib_query_port,
+	.get_port_immutable = tern_ib_get_port_immutable,
+	.get_link_layer = tern_ib_get_link_layer,
+	.query_pkey = tern_ib_query_pkey,
+	.add_gid = tern_ib_add_gid,
+	.del_gid = tern_ib_del_gid,
+	.alloc_hw_port_stats = tern_ib_alloc_hw_port_stats,
+	.get_hw_stats = tern_ib_get_hw_stats,
+	.process_mad = tern_ib_process_mad,
+
+	.alloc_ucontext = tern_ib_alloc_ucontext,
+	.dealloc_ucontext = tern_ib_dealloc_ucontext,
+	.disassociate_ucontext = tern_ib_disassociate_ucontext,
+	.mmap = tern_ib_mmap,
+	.mmap_free = tern_ib_mmap_free,
+
+	.alloc_pd = tern_ib_alloc_pd,
+	.dealloc_pd = tern_ib_dealloc_pd,
+	.get_dma_mr = tern_ib_get_dma_mr,
+	.reg_user_mr = tern_ib_reg_user_mr_op,
+	.dereg_mr = tern_ib_dereg_mr,
+	.create_ah = tern_ib_create_ah,
+	.create_user_ah = tern_ib_create_ah,
+	.query_ah = tern_ib_query_ah,
+	.destroy_ah = tern_ib_destroy_ah,
+
+	.create_cq = tern_ib_create_cq,
+	.modify_cq = tern_ib_modify_cq,
+	.destroy_cq = tern_ib_destroy_cq,
+	.poll_cq = tern_ib_poll_cq,
+	.req_notify_cq = tern_ib_req_notify_cq,
+
+	.create_qp = tern_ib_create_qp,
+	.modify_qp = tern_ib_modify_qp,
+	.query_qp = tern_ib_query_qp,
+	.destroy_qp = tern_ib_destroy_qp,
+	.post_send = tern_ib_post_send,
+	.post_recv = tern_ib_post_recv,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, tern_ib_ah, ib),
+	INIT_RDMA_OBJ_SIZE(ib_cq, tern_ib_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_pd, tern_ib_pd, ib),
+	INIT_RDMA_OBJ_SIZE(ib_qp, tern_ib_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, tern_ib_ucontext, ib),
+};
+
+static void tern_ib_describe(struct tern_ib_device *dev)
+{
+	struct ib_device *ibdev = &dev->ib;
+	struct tern_device *tern = dev->tern;
+
+	ib_set_device_ops(ibdev, &tern_ib_ops);
+	/* Not the auxiliary device: the provider finds its devices by PCI identity. */
+	ibdev->dev.parent = &tern->pdev->dev;
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->node_guid = cpu_to_be64(tern->caps.guid);
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = tern->completion_vectors;
+	ibdev->local_dma_lkey = TERN_KEY_LOCAL_DMA;
+	strscpy(ibdev->node_desc, "Tern RoCE NIC", sizeof(ibdev->node_desc));
+}
+
+static int tern_ib_probe(struct auxiliary_device *adev, const struct auxiliary_device_id *id)
+{
+	struct tern_device *tern = tern_from_auxiliary(adev);
+	struct tern_ib_device *dev;
+	int err;
+
+	if (!tern_has(tern, TERN_FEATURE_ROCE_V1) && !tern_has(tern, TERN_FEATURE_ROCE_V2))
+		return -ENODEV;
+
+	dev = ib_alloc_device(tern_ib_device, ib);
+	if (!dev)
+		return -ENOMEM;
+	dev->tern = tern;
+	xa_init(&dev->kernel_cqs);
+	tern_ib_limits_from(&dev->limits, &tern->caps);
+	tern_ib_describe(dev);
+
+	err = ib_device_set_netdev(&dev->ib, tern->netdev, 1);
+	if (err)
+		goto dealloc;
+	err = ib_register_device(&dev->ib, "tern_%d", &tern->pdev->dev);
+	if (err)
+		goto dealloc;
+	err = tern_ib_events_start(dev);
+	if (err)
+		goto unregister;
+	auxiliary_set_drvdata(adev, dev);
+	return 0;
+
+unregister:
+	ib_unregister_device(&dev->ib);
+dealloc:
+	ib_dealloc_device(&dev->ib);
+	return err;
+}
+
+static void tern_ib_remove(struct auxiliary_device *adev)
+{
+	struct tern_ib_device *dev = auxiliary_get_drvdata(adev);
+
+	tern_ib_events_stop(dev);
+	ib_unregister_device(&dev->ib);
+	WARN_ON(!xa_empty(&dev->kernel_cqs));
+	ib_dealloc_device(&dev->ib);
+}
+
+static const struct auxiliary_device_id tern_ib_ids[] = {
+	{ .name = "tern." TERN_AUXILIARY_RDMA },
+	{}
+};
+MODULE_DEVICE_TABLE(auxiliary, tern_ib_ids);
+
+static struct auxiliary_driver tern_ib_driver = {
+	.name = "rdma",
+	.probe = tern_ib_probe,
+	.remove = tern_ib_remove,
+	.id_table = tern_ib_ids,
+};
+module_auxiliary_driver(tern_ib_driver);
+
+MODULE_DESCRIPTION("RDMA over Converged Ethernet on Tern NICs");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_IMPORT_NS(TERN_NAMESPACE);

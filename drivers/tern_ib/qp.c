@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Tern RDMA driver: queue pairs, made and destroyed. */
+#include "convert.h"
+#include "internal.h"
+#include "verbs.h"
+
+#define TERN_IB_GSI_QPN	1
+
+/* Interrupts are off, and an event queue's lock is held. */
+static void tern_ib_qp_event(struct tern_qp_listener *listener, u8 type)
+{
+	struct tern_ib_qp *qp = container_of(listener, struct tern_ib_qp, listener);
+	struct ib_event event = {
+		.device = qp->ib.device,
+		.element.qp = &qp->ib,
+	};
+
+	if (!tern_ib_event_from(type, &event.event)) {
+		ibdev_warn_ratelimited(qp->ib.device, "QP %#x: unknown event %#x\n", qp->number,
+				       type);
+		return;
+	}
+	if (qp->ib.event_handler)
+		qp->ib.event_handler(&event, qp->ib.qp_context);
+}
+
+static int tern_ib_check_qp(struct tern_ib_device *dev, const struct ib_qp_init_attr *attr,
+			    bool user)
+{
+	switch (attr->qp_type) {
+	case IB_QPT_RC:
+		if (!tern_has(dev->tern, TERN_FEATURE_RC))
+			return -EOPNOTSUPP;
+		break;
+	case IB_QPT_UD:
+		if (!tern_has(dev->tern, TERN_FEATURE_UD))
+			return -EOPNOTSUPP;
+		break;
+	case IB_QPT_GSI:
+		if (user || attr->port_num != 1)
+			return -EINVAL;
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (attr->create_flags || attr->srq || attr->rwq_ind_tbl || attr->xrcd)
+		return -EOPNOTSUPP;
+	if (!attr->send_cq || !attr->recv_cq)
+		return -EINVAL;
+	return tern_ib_check_qp_cap(&dev->limits, attr->qp_type, &attr->cap);
+}
+
+static int tern_ib_qp_number(struct tern_ib_device *dev, struct tern_ib_qp *qp)
+{
+	/* There is one, and the device refuses a second. */
+	if (qp->ib.qp_type == IB_QPT_GSI) {
+		qp->number = TERN_IB_GSI_QPN;
+		return 0;
+	}
+	return tern_number_alloc(dev->tern, TERN_NUMBERS_QP, &qp->number);
+}
+
+static void tern_ib_qp_number_free(struct tern_ib_device *dev, struct tern_ib_qp *qp)
+{
+	if (qp->ib.qp_type != IB_QPT_GSI)
+		tern_number_free(dev->tern, TERN_NUMBERS_QP, qp->number);
+}
+
+/* Completions of a kernel queue pair are looked up in its CQs. */
+static int tern_ib_qp_join_cqs(struct tern_ib_qp *qp)
+{
+	int err;
+
+	err = tern_ib_cq_add_qp(to_tern_cq(qp->ib.send_cq), qp);
+	if (!err)
+		err = tern_ib_cq_add_qp(to_tern_cq(qp->ib.recv_cq), qp);
+	if (err)
+		tern_ib_cqs_forget(qp, false);
+	return err;
+}
+
+int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	struct tern_ib_device *dev = to_tern_ib(ibqp->device);
+	struct tern_command_create_qp body = {};
+	struct tern_ib_qp *qp = to_tern_qp(ibqp);
+	int err;
+
+	err = tern_ib_check_qp(dev, attr, udata);
+	if (err)
+		return err;
+	qp->cap = attr->cap;
+	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->state = IB_QPS_RESET;
+	mutex_init(&qp->mutex);
+
+	err = udata ? tern_ib_user_queues(dev, qp, udata, &body) :
+		      tern_ib_kernel_queues(dev, qp, &body);
+	if (err)
+		return err;
+	err = tern_ib_qp_number(dev, qp);
+	if (err)
+		goto free_queues;
+	qp->listener.qpn = qp->number;
+	qp->listener.event = tern_ib_qp_event;
+	err = tern_qp_listen(dev->tern, &qp->listener);
+	if (err)
+		goto free_number;
+	if (!udata) {
+		err = tern_ib_qp_join_cqs(qp);
+		if (err)
+			goto unlisten;
+	}
+
+	body.type = tern_ib_qp_type(attr->qp_type);
+	body.pd = cpu_to_le32(to_tern_pd(ibqp->pd)->number);
+	body.send_cqn = cpu_to_le32(to_tern_cq(attr->send_cq)->cqn);
+	body.receive_cqn = cpu_to_le32(to_tern_cq(attr->recv_cq)->cqn);
+	err = tern_cmd_create_qp(dev->tern, qp->number, &body);
+	if (err)
+		goto leave_cqs;
+	ibqp->qp_num = qp->number;
+	return 0;
+
+leave_cqs:
+	if (!udata)
+		tern_ib_cqs_forget(qp, false);
+unlisten:
+	tern_qp_unlisten(dev->tern, &qp->listener);
+free_number:
+	tern_ib_qp_number_free(dev, qp);
+free_queues:
+	tern_ib_free_queues(dev, qp);
+	return err;
+}
+
+int tern_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct tern_ib_device *dev = to_tern_ib(ibqp->device);
+	struct tern_ib_qp *qp = to_tern_qp(ibqp);
+	int err;
+
+	err = tern_ib_gone_is_done(dev->tern, tern_cmd_destroy_qp(dev->tern, qp->number));
+	if (err)
+		return err;
+	if (!ibqp->uobject)
+		tern_ib_cqs_forget(qp, false);
+	tern_qp_unlisten(dev->tern, &qp->listener);
+	tern_ib_qp_number_free(dev, qp);
+	tern_ib_free_queues(dev, qp);
+	return 0;
+}

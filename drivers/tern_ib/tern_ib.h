@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* Tern RDMA driver: its objects. */
+#ifndef TERN_IB_H
+#define TERN_IB_H
+
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "compat.h"
+#include "limits.h"
+#include "ring.h"
+#include "tern_core.h"
+#include "wqe.h"
+
+/**
+ * struct tern_ib_device - the RDMA device of a function
+ * @ib: the core's part
+ * @tern: the function
+ * @limits: what objects may ask for
+ * @kernel_cqs: CQs of kernel consumers, by number
+ * @core_notifier: at tern.ko's chain
+ * @netdev_notifier: at the network stack's chain
+ * @port_state: last state that was told; the netdev notifier's, under RTNL
+ * @key_consumer: low byte of the next key
+ */
+struct tern_ib_device {
+	struct ib_device ib;
+	struct tern_device *tern;
+	struct tern_ib_limits limits;
+	struct xarray kernel_cqs;
+	struct notifier_block core_notifier;
+	struct notifier_block netdev_notifier;
+	enum ib_port_state port_state;
+	atomic_t key_consumer;
+};
+
+/**
+ * struct tern_ib_ucontext - a process
+ * @ib: the core's part
+ * @doorbell_page: number of its doorbell page
+ * @doorbell_entry: how it is mapped
+ * @records_lock: protects @records and the counts of its elements
+ * @records: pages with queue records, struct tern_ib_record_page
+ */
+struct tern_ib_ucontext {
+	struct ib_ucontext ib;
+	u32 doorbell_page;
+	struct rdma_user_mmap_entry *doorbell_entry;
+	struct mutex records_lock;
+	struct list_head records;
+};
+
+struct tern_ib_pd {
+	struct ib_pd ib;
+	u32 number;
+};
+
+/**
+ * struct tern_ib_mr - a memory region
+ * @ib: the core's part
+ * @index: of its key, 0 for the local DMA key
+ * @umem: the process's memory
+ * @tables: page list
+ */
+struct tern_ib_mr {
+	struct ib_mr ib;
+	u32 index;
+	struct ib_umem *umem;
+	struct tern_page_tables tables;
+};
+
+struct tern_ib_ah {
+	struct ib_ah ib;
+	struct tern_address_vector address;
+};
+
+/**
+ * struct tern_ib_user_queue - queue memory of a process
+ * @umem: the memory
+ * @tables: its page list
+ */
+struct tern_ib_user_queue {
+	struct ib_umem *umem;
+	struct tern_page_tables tables;
+};
+
+struct tern_ib_record_page;
+
+/**
+ * struct tern_ib_cq - a completion queue
+ * @ib: the core's part
+ * @cqn: its number
+ * @shift: log2 of its entries
+ * @listener: takes its events
+ * @command: body of CREATE_CQ, for MODIFY_CQ
+ * @user: of a process: queue memory
+ * @record_page: of a process: where its record is
+ * @buffer: of the kernel: queue memory
+ * @record: of the kernel
+ * @lock: of the kernel: protects consumer, sequence, armed_next, the ring of
+ *	entries, and the completing side of work queues that complete here
+ * @consumer: free-running index of the next entry
+ * @sequence: of the last arming
+ * @armed_next: armed for any completion, and no event came since
+ * @qps: queue pairs that complete here, by number; erased under @lock
+ */
+struct tern_ib_cq {
+	struct ib_cq ib;
+	u32 cqn;
+	u8 shift;
+	struct tern_cq_listener listener;
+	struct tern_command_create_cq command;
+
+	struct tern_ib_user_queue user;
+	struct tern_ib_record_page *record_page;
+
+	struct tern_buffer buffer;
+	struct tern_record record;
+	spinlock_t lock;
+	u32 consumer;
+	u32 sequence;
+	bool armed_next;
+	struct xarray qps;
+};
+
+/**
+ * struct tern_ib_work_queue - a send or receive queue
+ * @shift: log2 of its units (64-byte blocks, or entries)
+ * @unit_shift: log2 of a unit's bytes
+ * @user: of a process: queue memory
+ * @record_page: of a process: where its record is
+ * @buffer: of the kernel: queue memory
+ * @record: of the kernel
+ * @lock: of the kernel: serialises posting, and a state change against it
+ * @ring: of the kernel: what is outstanding
+ */
+struct tern_ib_work_queue {
+	u8 shift;
+	u8 unit_shift;
+
+	struct tern_ib_user_queue user;
+	struct tern_ib_record_page *record_page;
+
+	struct tern_buffer buffer;
+	struct tern_record record;
+	spinlock_t lock;
+	struct tern_ib_ring ring;
+};
+
+/**
+ * struct tern_ib_qp - a queue pair
+ * @ib: the core's part
+ * @number: what the device calls it
+ * @cap: what it holds
+ * @has_sq: there is a send queue
+ * @has_rq: there is a receive queue
+ * @signal_all: every send work request makes a completion
+ * @sq: send queue
+ * @rq: receive queue
+ * @wqe: where send work requests are encoded; under the send queue's lock
+ * @listener: takes its events
+ * @mutex: serialises modify and query; protects remote_qpn, access
+ * @state: written under @mutex and both work queues' locks; posting reads it under one of them
+ * @remote_qpn: the peer
+ * @access: rights that were asked for
+ */
+struct tern_ib_qp {
+	struct ib_qp ib;
+	u32 number;
+	struct ib_qp_cap cap;
+	bool has_sq;
+	bool has_rq;
+	bool signal_all;
+	struct tern_ib_work_queue sq;
+	struct tern_ib_work_queue rq;
+	struct tern_ib_wqe wqe;
+	struct tern_qp_listener listener;
+	struct mutex mutex;
+	enum ib_qp_state state;
+	u32 remote_qpn;
+	int access;
+};
+
+static inline struct tern_ib_device *to_tern_ib(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct tern_ib_device, ib);
+}
+
+static inline struct tern_ib_ucontext *to_tern_ucontext(struct ib_ucontext *ibucontext)
+{
+	return container_of(ibucontext, struct tern_ib_ucontext, ib);
+}
+
+static inline struct tern_ib_pd *to_tern_pd(struct ib_pd *ibpd)
+{
+	return container_of(ibpd, struct tern_ib_pd, ib);
+}
+
+static inline struct tern_ib_mr *to_tern_mr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct tern_ib_mr, ib);
+}
+
+static inline struct tern_ib_ah *to_tern_ah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct tern_ib_ah, ib);
+}
+
+static inline struct tern_ib_cq *to_tern_cq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct tern_ib_cq, ib);
+}
+
+static inline struct tern_ib_qp *to_tern_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct tern_ib_qp, ib);
+}
+
+/* What a dead device does not answer is done: it accesses no memory any more. */
+static inline int tern_ib_gone_is_done(const struct tern_device *tern, int err)
+{
+	return err && tern_is_dead(tern) ? 0 : err;
+}
+
+#endif /* TERN_IB_H */

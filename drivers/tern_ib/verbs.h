@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* Tern RDMA driver: the operations of struct ib_device_ops. */
+#ifndef TERN_IB_VERBS_H
+#define TERN_IB_VERBS_H
+
+#include "tern_ib.h"
+
+/* device.c */
+int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+			 struct ib_udata *udata);
+int tern_ib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *modify);
+void tern_ib_get_dev_fw_str(struct ib_device *ibdev, char *str);
+
+/* port.c */
+int tern_ib_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr);
+int tern_ib_get_port_immutable(struct ib_device *ibdev, u32 port,
+			       struct ib_port_immutable *immutable);
+enum rdma_link_layer tern_ib_get_link_layer(struct ib_device *ibdev, u32 port);
+int tern_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey);
+
+/* gid.c */
+int tern_ib_add_gid(const struct ib_gid_attr *attr, void **context);
+int tern_ib_del_gid(const struct ib_gid_attr *attr, void **context);
+
+/* hw_stats.c, mad.c */
+struct rdma_hw_stats *tern_ib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
+int tern_ib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
+			 int index);
+int tern_ib_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
+			const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+			size_t *out_size, u16 *out_pkey_index);
+
+/* ucontext.c */
+int tern_ib_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata);
+void tern_ib_dealloc_ucontext(struct ib_ucontext *ibucontext);
+int tern_ib_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma);
+void tern_ib_mmap_free(struct rdma_user_mmap_entry *entry);
+void tern_ib_disassociate_ucontext(struct ib_ucontext *ibucontext);
+
+/* pd.c */
+int tern_ib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int tern_ib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+
+/* mr.c */
+struct ib_mr *tern_ib_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *tern_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 address,
+				  int access, struct ib_dmah *dmah, struct ib_udata *udata);
+int tern_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* ah.c */
+int tern_ib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
+int tern_ib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int tern_ib_destroy_ah(struct ib_ah *ibah, u32 flags);
+
+/* cq.c */
+int tern_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		      struct uverbs_attr_bundle *attrs);
+int tern_ib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+int tern_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+
+/* poll.c */
+int tern_ib_poll_cq(struct ib_cq *ibcq, int count, struct ib_wc *wc);
+int tern_ib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+/* qp.c, qp_modify.c */
+int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
+int tern_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+int tern_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		      struct ib_udata *udata);
+int tern_ib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		     struct ib_qp_init_attr *init);
+
+/* post.c */
+int tern_ib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		      const struct ib_send_wr **bad_wr);
+int tern_ib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr);
+
+#endif /* TERN_IB_VERBS_H */

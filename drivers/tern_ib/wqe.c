@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Tern RDMA driver: work requests of kernel consumers in the device's format. Pure logic. */
+#include "convert.h"
+#include "wqe.h"
+
+static int tern_ib_send_opcode(const struct ib_send_wr *wr, bool connected)
+{
+	switch (wr->opcode) {
+	case IB_WR_SEND:
+		return TERN_WQE_SEND;
+	case IB_WR_SEND_WITH_IMM:
+		return TERN_WQE_SEND_IMMEDIATE;
+	case IB_WR_RDMA_WRITE:
+		return connected ? TERN_WQE_WRITE : -EINVAL;
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return connected ? TERN_WQE_WRITE_IMMEDIATE : -EINVAL;
+	case IB_WR_RDMA_READ:
+		return connected ? TERN_WQE_READ : -EINVAL;
+	default:
+		return -EINVAL;
+	}
+}
+
+static bool tern_ib_has_remote(u8 opcode)
+{
+	return opcode == TERN_WQE_WRITE || opcode == TERN_WQE_WRITE_IMMEDIATE ||
+	       opcode == TERN_WQE_READ;
+}
+
+static void tern_ib_encode_sges(const struct ib_sge *list, unsigned int count,
+				struct tern_sge *out)
+{
+	for (; count; count--, list++, out++) {
+		out->address = cpu_to_le64(list->addr);
+		out->length = cpu_to_le32(list->length);
+		out->key = cpu_to_le32(list->lkey);
+	}
+}
+
+/* Inline data is named by kernel addresses. */
+static int tern_ib_encode_inline(const struct ib_send_wr *wr, u32 limit, u8 *out)
+{
+	u32 length = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		if (sge->length > limit - length)
+			return -EINVAL;
+		memcpy(out + length, (void *)(uintptr_t)sge->addr, sge->length);
+		length += sge->length;
+	}
+	return length;
+}
+
+/**
+ * tern_ib_encode_send() - encode a work request of a send queue
+ * @type: of the queue pair
+ * @cap: its capabilities
+ * @signal_all: every work request of it makes a completion
+ * @wr: the work request
+ * @address: UD: where the address handle leads
+ * @wqe: set; what the blocks do not need is undefined
+ *
+ * Return: how many blocks it takes, or -EINVAL
+ */
+int tern_ib_encode_send(enum ib_qp_type type, const struct ib_qp_cap *cap, bool signal_all,
+			const struct ib_send_wr *wr, const struct tern_address_vector *address,
+			struct tern_ib_wqe *wqe)
+{
+	struct tern_wqe_control *control = &wqe->control;
+	bool connected = tern_ib_connected(type);
+	u8 *next = wqe->segments;
+	int opcode = tern_ib_send_opcode(wr, connected);
+	int length;
+
+	if (opcode < 0 || wr->num_sge < 0 || wr->num_sge > cap->max_send_sge)
+		return -EINVAL;
+	if (wr->send_flags & ~(IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_FENCE |
+			       IB_SEND_INLINE))
+		return -EINVAL;
+
+	memset(control, 0, sizeof(*control));
+	control->opcode = opcode;
+	if (signal_all || wr->send_flags & IB_SEND_SIGNALED)
+		control->flags |= TERN_WQE_SIGNALED;
+	if (wr->send_flags & IB_SEND_SOLICITED)
+		control->flags |= TERN_WQE_SOLICITED;
+	if (wr->send_flags & IB_SEND_FENCE)
+		control->flags |= TERN_WQE_FENCE;
+	if (opcode == TERN_WQE_SEND_IMMEDIATE || opcode == TERN_WQE_WRITE_IMMEDIATE)
+		memcpy(control->immediate, &wr->ex.imm_data, sizeof(control->immediate));
+
+	if (tern_ib_has_remote(opcode)) {
+		struct tern_wqe_remote *remote = (void *)next;
+
+		remote->address = cpu_to_le64(rdma_wr(wr)->remote_addr);
+		remote->key = cpu_to_le32(rdma_wr(wr)->rkey);
+		remote->reserved0 = 0;
+		next += sizeof(*remote);
+	}
+	if (!connected) {
+		struct tern_address_vector *vector = (void *)next;
+
+		if (ud_wr(wr)->remote_qpn & ~TERN_NUMBER_MASK)
+			return -EINVAL;
+		*vector = *address;
+		vector->remote_qpn = cpu_to_le32(ud_wr(wr)->remote_qpn);
+		vector->qkey = cpu_to_le32(ud_wr(wr)->remote_qkey);
+		next += sizeof(*vector);
+	}
+
+	if (wr->send_flags & IB_SEND_INLINE) {
+		if (opcode == TERN_WQE_READ)
+			return -EINVAL;
+		length = tern_ib_encode_inline(wr, cap->max_inline_data, next);
+		if (length < 0)
+			return length;
+		control->flags |= TERN_WQE_INLINE;
+		control->inline_length = cpu_to_le16(length);
+		next += length;
+	} else {
+		tern_ib_encode_sges(wr->sg_list, wr->num_sge, (void *)next);
+		control->sge_count = wr->num_sge;
+		next += wr->num_sge * sizeof(struct tern_sge);
+	}
+	control->blocks = DIV_ROUND_UP(next - (u8 *)wqe, TERN_WQE_BLOCK);
+	return control->blocks;
+}
+
+/**
+ * tern_ib_encode_receive() - encode a work request of a receive queue
+ * @cap: the queue pair's capabilities
+ * @wr: the work request
+ * @entry: the queue's entry, large enough for @cap->max_recv_sge
+ *
+ * Return: 0 or -EINVAL
+ */
+int tern_ib_encode_receive(const struct ib_qp_cap *cap, const struct ib_recv_wr *wr, void *entry)
+{
+	struct tern_receive_header *header = entry;
+
+	if (wr->num_sge < 0 || wr->num_sge > cap->max_recv_sge)
+		return -EINVAL;
+	*header = (struct tern_receive_header) { .sge_count = wr->num_sge };
+	tern_ib_encode_sges(wr->sg_list, wr->num_sge, entry + sizeof(*header));
+	return 0;
+}
