@@ -62,6 +62,7 @@ struct tern_adapter {
 	bool started;
 
 	struct tern_command_queue *commands;
+	/* see above */
 	struct mutex mailbox_lock;
 	void *mailbox;
 	dma_addr_t mailbox_dma;

@@ -88,7 +88,7 @@ int tern_buffer_alloc(struct tern_device *tern, struct tern_buffer *buffer, size
 		tern_buffer_free_chunks(tern, buffer);
 	return err;
 }
-TERN_EXPORT(tern_buffer_alloc);
+EXPORT_SYMBOL_NS_GPL(tern_buffer_alloc, TERN_NAMESPACE);
 
 /**
  * tern_buffer_free() - free a queue's memory; the device does not use it any more
@@ -100,7 +100,7 @@ void tern_buffer_free(struct tern_device *tern, struct tern_buffer *buffer)
 	tern_page_tables_destroy(tern, &buffer->pages);
 	tern_buffer_free_chunks(tern, buffer);
 }
-TERN_EXPORT(tern_buffer_free);
+EXPORT_SYMBOL_NS_GPL(tern_buffer_free, TERN_NAMESPACE);
 
 /**
  * tern_record_alloc() - allocate a zeroed queue record
@@ -114,7 +114,7 @@ int tern_record_alloc(struct tern_device *tern, struct tern_record *record)
 	record->cpu = dma_pool_zalloc(tern_adapter(tern)->records, GFP_KERNEL, &record->dma);
 	return record->cpu ? 0 : -ENOMEM;
 }
-TERN_EXPORT(tern_record_alloc);
+EXPORT_SYMBOL_NS_GPL(tern_record_alloc, TERN_NAMESPACE);
 
 /**
  * tern_record_free() - free a queue record; the device does not use it any more
@@ -126,4 +126,4 @@ void tern_record_free(struct tern_device *tern, struct tern_record *record)
 	dma_pool_free(tern_adapter(tern)->records, record->cpu, record->dma);
 	record->cpu = NULL;
 }
-TERN_EXPORT(tern_record_free);
+EXPORT_SYMBOL_NS_GPL(tern_record_free, TERN_NAMESPACE);

@@ -31,31 +31,29 @@ struct tern_limit {
 	u64 max;
 };
 
-#define TERN_LIMIT(caps, field, min, max)	{ #field, (caps)->field, min, max }
-
 static int tern_capabilities_check(struct tern_adapter *adapter,
 				   const struct tern_capabilities *caps)
 {
 	const struct tern_limit limits[] = {
-		TERN_LIMIT(caps, eq_count, TERN_EQS_MIN, TERN_COUNT_MAX),
-		TERN_LIMIT(caps, cq_count, TERN_CQS_MIN, TERN_COUNT_MAX),
-		TERN_LIMIT(caps, qp_count, TERN_QPS_MIN, TERN_COUNT_MAX),
-		TERN_LIMIT(caps, srq_count, 0, TERN_COUNT_MAX),
-		TERN_LIMIT(caps, key_count, 2, TERN_COUNT_MAX),
-		TERN_LIMIT(caps, pd_count, 1, TERN_COUNT_MAX),
-		TERN_LIMIT(caps, gid_count, 1, U16_MAX + 1),
-		TERN_LIMIT(caps, pkey_count, 1, U16_MAX + 1),
-		TERN_LIMIT(caps, eq_shift_max, TERN_QUEUE_SHIFT_MIN, TERN_QUEUE_SHIFT_MAX),
-		TERN_LIMIT(caps, cq_shift_max, TERN_QUEUE_SHIFT_MIN, TERN_QUEUE_SHIFT_MAX),
-		TERN_LIMIT(caps, sq_shift_max, TERN_QUEUE_SHIFT_MIN, TERN_QUEUE_SHIFT_MAX),
-		TERN_LIMIT(caps, rq_shift_max, TERN_QUEUE_SHIFT_MIN, TERN_QUEUE_SHIFT_MAX),
-		TERN_LIMIT(caps, send_sge_max, 2, U8_MAX),
-		TERN_LIMIT(caps, receive_sge_max, 3, U8_MAX),
-		TERN_LIMIT(caps, inline_max, 0, TERN_WQE_BYTES_MAX),
-		TERN_LIMIT(caps, message_bytes_max, 1, BIT_ULL(31)),
-		TERN_LIMIT(caps, ack_delay, 0, 31),
-		TERN_LIMIT(caps, tso_bytes_max, 0, U32_MAX),
-		TERN_LIMIT(caps, mtu_max, ETH_DATA_LEN, ETH_MAX_MTU),
+		{ "eq_count", caps->eq_count, TERN_EQS_MIN, TERN_COUNT_MAX },
+		{ "cq_count", caps->cq_count, TERN_CQS_MIN, TERN_COUNT_MAX },
+		{ "qp_count", caps->qp_count, TERN_QPS_MIN, TERN_COUNT_MAX },
+		{ "srq_count", caps->srq_count, 0, TERN_COUNT_MAX },
+		{ "key_count", caps->key_count, 2, TERN_COUNT_MAX },
+		{ "pd_count", caps->pd_count, 1, TERN_COUNT_MAX },
+		{ "gid_count", caps->gid_count, 1, U16_MAX + 1 },
+		{ "pkey_count", caps->pkey_count, 1, U16_MAX + 1 },
+		{ "eq_shift_max", caps->eq_shift_max, TERN_QUEUE_SHIFT_MIN, TERN_QUEUE_SHIFT_MAX },
+		{ "cq_shift_max", caps->cq_shift_max, TERN_QUEUE_SHIFT_MIN, TERN_QUEUE_SHIFT_MAX },
+		{ "sq_shift_max", caps->sq_shift_max, TERN_QUEUE_SHIFT_MIN, TERN_QUEUE_SHIFT_MAX },
+		{ "rq_shift_max", caps->rq_shift_max, TERN_QUEUE_SHIFT_MIN, TERN_QUEUE_SHIFT_MAX },
+		{ "send_sge_max", caps->send_sge_max, 2, U8_MAX },
+		{ "receive_sge_max", caps->receive_sge_max, 3, U8_MAX },
+		{ "inline_max", caps->inline_max, 0, TERN_WQE_BYTES_MAX },
+		{ "message_bytes_max", caps->message_bytes_max, 1, BIT_ULL(31) },
+		{ "ack_delay", caps->ack_delay, 0, 31 },
+		{ "tso_bytes_max", caps->tso_bytes_max, 0, U32_MAX },
+		{ "mtu_max", caps->mtu_max, ETH_DATA_LEN, ETH_MAX_MTU },
 	};
 	unsigned int i;
 

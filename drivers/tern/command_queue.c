@@ -20,9 +20,6 @@
 #define TERN_COMMAND_TIMEOUT_MIN	100
 #define TERN_COMMAND_TIMEOUT_MAX	60000
 
-static_assert(TERN_COMMAND_QUEUE_SHIFT >= TERN_COMMAND_SHIFT_MIN &&
-	      TERN_COMMAND_QUEUE_SHIFT <= TERN_COMMAND_SHIFT_MAX);
-
 int tern_command_queue_create(struct tern_adapter *adapter)
 {
 	struct tern_command_queue *queue;
@@ -66,6 +63,8 @@ int tern_command_queue_start(struct tern_adapter *adapter)
 
 	if (tern_is_dead(&adapter->device))
 		return -EIO;
+	BUILD_BUG_ON(TERN_COMMAND_QUEUE_SHIFT < TERN_COMMAND_SHIFT_MIN);
+	BUILD_BUG_ON(TERN_COMMAND_QUEUE_SHIFT > TERN_COMMAND_SHIFT_MAX);
 	queue->timeout = msecs_to_jiffies(clamp(timeout, TERN_COMMAND_TIMEOUT_MIN,
 						TERN_COMMAND_TIMEOUT_MAX));
 	queue->ring = dma_alloc_coherent(tern_dev(adapter),

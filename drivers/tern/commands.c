@@ -68,7 +68,7 @@ int tern_command_execute(struct tern_device *tern, u16 opcode, u32 number, const
 		memcpy(result, answer.result, sizeof(answer.result));
 	return err;
 }
-TERN_EXPORT(tern_command_execute);
+EXPORT_SYMBOL_NS_GPL(tern_command_execute, TERN_NAMESPACE);
 
 /*
  * One buffer that lives as long as the device can access memory, not one per
@@ -127,7 +127,7 @@ unlock:
 	mutex_unlock(&adapter->mailbox_lock);
 	return err;
 }
-TERN_EXPORT(tern_cmd_query);
+EXPORT_SYMBOL_NS_GPL(tern_cmd_query, TERN_NAMESPACE);
 
 int tern_cmd_nop(struct tern_device *tern)
 {
@@ -171,7 +171,7 @@ int tern_cmd_create_cq(struct tern_device *tern, u32 cqn,
 {
 	return tern_command_execute(tern, TERN_COMMAND_CREATE_CQ, cqn, body, sizeof(*body), NULL);
 }
-TERN_EXPORT(tern_cmd_create_cq);
+EXPORT_SYMBOL_NS_GPL(tern_cmd_create_cq, TERN_NAMESPACE);
 
 /**
  * tern_cmd_modify_cq() - change the moderation of a completion queue
@@ -186,7 +186,7 @@ int tern_cmd_modify_cq(struct tern_device *tern, u32 cqn,
 {
 	return tern_command_execute(tern, TERN_COMMAND_MODIFY_CQ, cqn, body, sizeof(*body), NULL);
 }
-TERN_EXPORT(tern_cmd_modify_cq);
+EXPORT_SYMBOL_NS_GPL(tern_cmd_modify_cq, TERN_NAMESPACE);
 
 /**
  * tern_cmd_destroy_cq() - destroy a completion queue that no queue pair uses
@@ -201,7 +201,7 @@ int tern_cmd_destroy_cq(struct tern_device *tern, u32 cqn)
 {
 	return tern_cmd_destroy(tern, TERN_COMMAND_DESTROY_CQ, cqn);
 }
-TERN_EXPORT(tern_cmd_destroy_cq);
+EXPORT_SYMBOL_NS_GPL(tern_cmd_destroy_cq, TERN_NAMESPACE);
 
 /**
  * tern_cmd_create_qp() - create a queue pair
@@ -216,7 +216,7 @@ int tern_cmd_create_qp(struct tern_device *tern, u32 qpn,
 {
 	return tern_command_execute(tern, TERN_COMMAND_CREATE_QP, qpn, body, sizeof(*body), NULL);
 }
-TERN_EXPORT(tern_cmd_create_qp);
+EXPORT_SYMBOL_NS_GPL(tern_cmd_create_qp, TERN_NAMESPACE);
 
 /**
  * tern_cmd_modify_qp() - change the state and attributes of a queue pair
@@ -231,7 +231,7 @@ int tern_cmd_modify_qp(struct tern_device *tern, u32 qpn,
 {
 	return tern_command_execute(tern, TERN_COMMAND_MODIFY_QP, qpn, body, sizeof(*body), NULL);
 }
-TERN_EXPORT(tern_cmd_modify_qp);
+EXPORT_SYMBOL_NS_GPL(tern_cmd_modify_qp, TERN_NAMESPACE);
 
 /**
  * tern_cmd_destroy_qp() - destroy a queue pair
@@ -246,7 +246,7 @@ int tern_cmd_destroy_qp(struct tern_device *tern, u32 qpn)
 {
 	return tern_cmd_destroy(tern, TERN_COMMAND_DESTROY_QP, qpn);
 }
-TERN_EXPORT(tern_cmd_destroy_qp);
+EXPORT_SYMBOL_NS_GPL(tern_cmd_destroy_qp, TERN_NAMESPACE);
 
 int tern_cmd_set_port(struct tern_device *tern, u32 mtu, u8 admin_state)
 {

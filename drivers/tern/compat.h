@@ -12,6 +12,4 @@
 #define TERN_NAMESPACE	TERN
 #endif
 
-#define TERN_EXPORT(symbol)	EXPORT_SYMBOL_NS_GPL(symbol, TERN_NAMESPACE)
-
 #endif /* TERN_COMPAT_H */

@@ -22,7 +22,7 @@ int tern_doorbell_page_alloc(struct tern_device *tern, u32 *page)
 	*page = number;
 	return 0;
 }
-TERN_EXPORT(tern_doorbell_page_alloc);
+EXPORT_SYMBOL_NS_GPL(tern_doorbell_page_alloc, TERN_NAMESPACE);
 
 /**
  * tern_doorbell_page_free() - give a doorbell page back; no process has it mapped
@@ -33,4 +33,4 @@ void tern_doorbell_page_free(struct tern_device *tern, u32 page)
 {
 	ida_free(&tern_adapter(tern)->doorbell_pages, page);
 }
-TERN_EXPORT(tern_doorbell_page_free);
+EXPORT_SYMBOL_NS_GPL(tern_doorbell_page_free, TERN_NAMESPACE);

@@ -180,6 +180,7 @@ void tern_eqs_poll(struct tern_adapter *adapter)
 static int tern_eq_create(struct tern_adapter *adapter, struct tern_eq *eq, unsigned int i)
 {
 	struct tern_device *tern = &adapter->device;
+	int node = pcibus_to_node(tern->pdev->bus);
 	struct tern_command_create_eq body = {};
 	int err;
 
@@ -199,10 +200,9 @@ static int tern_eq_create(struct tern_adapter *adapter, struct tern_eq *eq, unsi
 	err = request_threaded_irq(eq->irq, tern_eq_interrupt, tern_eq_thread, 0, eq->name, eq);
 	if (err)
 		goto free_record;
+	/* One CPU for each completion vector. */
 	if (i)
-		irq_set_affinity_and_hint(eq->irq,
-					  cpumask_of(cpumask_local_spread(i - 1,
-									  pcibus_to_node(tern->pdev->bus))));
+		irq_set_affinity_and_hint(eq->irq, cpumask_of(cpumask_local_spread(i - 1, node)));
 
 	body.pages = eq->buffer.pages.list;
 	body.record = cpu_to_le64(eq->record.dma);
@@ -321,7 +321,7 @@ u32 tern_vector_eqn(struct tern_device *tern, unsigned int vector)
 
 	return tern_adapter(tern)->eq_count > 1 ? eqn + 1 : eqn;
 }
-TERN_EXPORT(tern_vector_eqn);
+EXPORT_SYMBOL_NS_GPL(tern_vector_eqn, TERN_NAMESPACE);
 
 int tern_vector_irq(struct tern_adapter *adapter, unsigned int vector)
 {
@@ -353,7 +353,7 @@ int tern_cq_listen(struct tern_device *tern, struct tern_cq_listener *listener)
 {
 	return xa_insert(&tern_adapter(tern)->cq_listeners, listener->cqn, listener, GFP_KERNEL);
 }
-TERN_EXPORT(tern_cq_listen);
+EXPORT_SYMBOL_NS_GPL(tern_cq_listen, TERN_NAMESPACE);
 
 /**
  * tern_cq_unlisten() - take no more events of a completion queue
@@ -365,7 +365,7 @@ void tern_cq_unlisten(struct tern_device *tern, struct tern_cq_listener *listene
 	xa_erase(&tern_adapter(tern)->cq_listeners, listener->cqn);
 	tern_eqs_wait_for_listeners(tern_adapter(tern));
 }
-TERN_EXPORT(tern_cq_unlisten);
+EXPORT_SYMBOL_NS_GPL(tern_cq_unlisten, TERN_NAMESPACE);
 
 /**
  * tern_qp_listen() - take the events of a queue pair
@@ -378,7 +378,7 @@ int tern_qp_listen(struct tern_device *tern, struct tern_qp_listener *listener)
 {
 	return xa_insert(&tern_adapter(tern)->qp_listeners, listener->qpn, listener, GFP_KERNEL);
 }
-TERN_EXPORT(tern_qp_listen);
+EXPORT_SYMBOL_NS_GPL(tern_qp_listen, TERN_NAMESPACE);
 
 /**
  * tern_qp_unlisten() - take no more events of a queue pair
@@ -390,4 +390,4 @@ void tern_qp_unlisten(struct tern_device *tern, struct tern_qp_listener *listene
 	xa_erase(&tern_adapter(tern)->qp_listeners, listener->qpn);
 	tern_eqs_wait_for_listeners(tern_adapter(tern));
 }
-TERN_EXPORT(tern_qp_unlisten);
+EXPORT_SYMBOL_NS_GPL(tern_qp_unlisten, TERN_NAMESPACE);

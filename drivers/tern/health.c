@@ -32,7 +32,7 @@ bool tern_is_dead(const struct tern_device *tern)
 
 	return test_bit(0, &adapter->dead);
 }
-TERN_EXPORT(tern_is_dead);
+EXPORT_SYMBOL_NS_GPL(tern_is_dead, TERN_NAMESPACE);
 
 void tern_declare_dead(struct tern_adapter *adapter, const char *why)
 {
@@ -142,7 +142,7 @@ int tern_notifier_register(struct tern_device *tern, struct notifier_block *bloc
 {
 	return blocking_notifier_chain_register(&tern_adapter(tern)->notifier, block);
 }
-TERN_EXPORT(tern_notifier_register);
+EXPORT_SYMBOL_NS_GPL(tern_notifier_register, TERN_NAMESPACE);
 
 /**
  * tern_notifier_unregister() - stop being told; waits for a running call
@@ -153,4 +153,4 @@ void tern_notifier_unregister(struct tern_device *tern, struct notifier_block *b
 {
 	blocking_notifier_chain_unregister(&tern_adapter(tern)->notifier, block);
 }
-TERN_EXPORT(tern_notifier_unregister);
+EXPORT_SYMBOL_NS_GPL(tern_notifier_unregister, TERN_NAMESPACE);

@@ -54,7 +54,7 @@ int tern_number_alloc(struct tern_device *tern, enum tern_numbers space, u32 *nu
 			      &numbers->next, GFP_KERNEL);
 	return err < 0 ? err : 0;
 }
-TERN_EXPORT(tern_number_alloc);
+EXPORT_SYMBOL_NS_GPL(tern_number_alloc, TERN_NAMESPACE);
 
 /**
  * tern_number_free() - give a number back, after the object was destroyed
@@ -66,4 +66,4 @@ void tern_number_free(struct tern_device *tern, enum tern_numbers space, u32 num
 {
 	xa_erase(&tern_adapter(tern)->numbers[space].used, number);
 }
-TERN_EXPORT(tern_number_free);
+EXPORT_SYMBOL_NS_GPL(tern_number_free, TERN_NAMESPACE);

@@ -75,7 +75,7 @@ int tern_page_tables_create(struct tern_device *tern, struct tern_page_tables *t
 		tern_page_tables_destroy(tern, tables);
 	return err;
 }
-TERN_EXPORT(tern_page_tables_create);
+EXPORT_SYMBOL_NS_GPL(tern_page_tables_create, TERN_NAMESPACE);
 
 /**
  * tern_page_tables_destroy() - free the tables; the device does not use them any more
@@ -94,4 +94,4 @@ void tern_page_tables_destroy(struct tern_device *tern, struct tern_page_tables 
 	kvfree(tables->tables);
 	tables->tables = NULL;
 }
-TERN_EXPORT(tern_page_tables_destroy);
+EXPORT_SYMBOL_NS_GPL(tern_page_tables_destroy, TERN_NAMESPACE);
