@@ -176,6 +176,9 @@ int tern_cmd_create_qp(struct tern_device *tern, u32 qpn,
 int tern_cmd_modify_qp(struct tern_device *tern, u32 qpn,
 		       const struct tern_command_modify_qp *body);
 int tern_cmd_destroy_qp(struct tern_device *tern, u32 qpn);
+int tern_cmd_create_key(struct tern_device *tern, u32 index,
+			const struct tern_command_create_key *body);
+int tern_cmd_destroy_key(struct tern_device *tern, u32 index);
 
 /* Numbers of objects */
 

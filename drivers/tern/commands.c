@@ -248,6 +248,37 @@ int tern_cmd_destroy_qp(struct tern_device *tern, u32 qpn)
 }
 EXPORT_SYMBOL_NS_GPL(tern_cmd_destroy_qp, TERN_NAMESPACE);
 
+/**
+ * tern_cmd_create_key() - create a memory key
+ * @tern: the function
+ * @index: its index, from tern_number_alloc()
+ * @body: what it is to be
+ *
+ * Return: as tern_command_execute()
+ */
+int tern_cmd_create_key(struct tern_device *tern, u32 index,
+			const struct tern_command_create_key *body)
+{
+	return tern_command_execute(tern, TERN_COMMAND_CREATE_KEY, index, body, sizeof(*body),
+				    NULL);
+}
+EXPORT_SYMBOL_NS_GPL(tern_cmd_create_key, TERN_NAMESPACE);
+
+/**
+ * tern_cmd_destroy_key() - destroy a memory key
+ * @tern: the function
+ * @index: its index
+ *
+ * Whatever it returns, the device does not access the region's memory any more.
+ *
+ * Return: as tern_command_execute()
+ */
+int tern_cmd_destroy_key(struct tern_device *tern, u32 index)
+{
+	return tern_cmd_destroy(tern, TERN_COMMAND_DESTROY_KEY, index);
+}
+EXPORT_SYMBOL_NS_GPL(tern_cmd_destroy_key, TERN_NAMESPACE);
+
 int tern_cmd_set_port(struct tern_device *tern, u32 mtu, u8 admin_state)
 {
 	struct tern_command_set_port body = {
