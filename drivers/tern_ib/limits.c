@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Tern RDMA driver: limits and the sizes of queues. Pure logic. */
+#include <linux/bits.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 
@@ -13,7 +14,7 @@
 #define TERN_IB_HEADERS_UD							\
 	(sizeof(struct tern_wqe_control) + sizeof(struct tern_address_vector))
 
-#define TERN_IB_RECEIVE_BYTES_MAX	(1U << TERN_RECEIVE_STRIDE_SHIFT_MAX)
+#define TERN_IB_RECEIVE_BYTES_MAX	BIT(TERN_RECEIVE_STRIDE_SHIFT_MAX)
 
 /**
  * tern_ib_limits_from() - derive the limits of objects

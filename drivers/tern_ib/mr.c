@@ -53,8 +53,7 @@ static int tern_ib_create_key(struct tern_ib_device *dev, struct tern_ib_mr *mr,
 	};
 	int err;
 
-	err = tern_command_execute(dev->tern, TERN_COMMAND_CREATE_KEY, mr->index, &body,
-				   sizeof(body), NULL);
+	err = tern_cmd_create_key(dev->tern, mr->index, &body);
 	if (err)
 		return err;
 	mr->ib.lkey = mr->index << TERN_KEY_INDEX_SHIFT | consumer;
@@ -152,16 +151,13 @@ int tern_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct tern_ib_device *dev = to_tern_ib(ibmr->device);
 	struct tern_ib_mr *mr = to_tern_mr(ibmr);
-	int err;
 
 	if (!mr->index) {
 		kfree(mr);
 		return 0;
 	}
-	err = tern_command_execute(dev->tern, TERN_COMMAND_DESTROY_KEY, mr->index, NULL, 0, NULL);
-	err = tern_ib_gone_is_done(dev->tern, err);
-	if (err)
-		return err;
+	/* It may fail, but then the device is dead, and the key is gone all the same. */
+	tern_cmd_destroy_key(dev->tern, mr->index);
 	if (mr->umem) {
 		tern_page_tables_destroy(dev->tern, &mr->tables);
 		ib_umem_release(mr->umem);

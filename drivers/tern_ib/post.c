@@ -19,7 +19,9 @@ static bool tern_ib_may_receive(const struct tern_ib_qp *qp)
 
 static void *tern_ib_unit(const struct tern_ib_work_queue *queue, u32 index)
 {
-	return tern_buffer_at(&queue->buffer, (size_t)(index & queue->ring.mask) << queue->unit_shift);
+	size_t unit = index & queue->ring.mask;
+
+	return tern_buffer_at(&queue->buffer, unit << queue->unit_shift);
 }
 
 /* A work request may wrap around the ring's end. */

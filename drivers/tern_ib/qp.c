@@ -138,11 +138,9 @@ int tern_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct tern_ib_device *dev = to_tern_ib(ibqp->device);
 	struct tern_ib_qp *qp = to_tern_qp(ibqp);
-	int err;
 
-	err = tern_ib_gone_is_done(dev->tern, tern_cmd_destroy_qp(dev->tern, qp->number));
-	if (err)
-		return err;
+	/* It may fail, but then the device is dead, and the queues are gone all the same. */
+	tern_cmd_destroy_qp(dev->tern, qp->number);
 	if (!ibqp->uobject)
 		tern_ib_cqs_forget(qp, false);
 	tern_qp_unlisten(dev->tern, &qp->listener);

@@ -49,7 +49,7 @@ struct tern_ib_ucontext {
 	struct ib_ucontext ib;
 	u32 doorbell_page;
 	struct rdma_user_mmap_entry *doorbell_entry;
-	struct mutex records_lock;
+	struct mutex records_lock;	/* records, and the counts of its elements */
 	struct list_head records;
 };
 
@@ -119,7 +119,7 @@ struct tern_ib_cq {
 
 	struct tern_buffer buffer;
 	struct tern_record record;
-	spinlock_t lock;
+	spinlock_t lock;	/* what follows, and the completing side of work queues */
 	u32 consumer;
 	u32 sequence;
 	bool armed_next;
@@ -146,7 +146,7 @@ struct tern_ib_work_queue {
 
 	struct tern_buffer buffer;
 	struct tern_record record;
-	spinlock_t lock;
+	spinlock_t lock;	/* posting, and a state change against it */
 	struct tern_ib_ring ring;
 };
 
@@ -178,7 +178,7 @@ struct tern_ib_qp {
 	struct tern_ib_work_queue rq;
 	struct tern_ib_wqe wqe;
 	struct tern_qp_listener listener;
-	struct mutex mutex;
+	struct mutex mutex;	/* modify and query, remote_qpn, access */
 	enum ib_qp_state state;
 	u32 remote_qpn;
 	int access;

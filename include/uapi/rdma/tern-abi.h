@@ -50,7 +50,7 @@ struct tern_ureq_create_cq {
 	__aligned_u64 comp_mask;	/* 0 */
 	__aligned_u64 queue_address;	/* 64 << shift bytes */
 	__aligned_u64 record_address;
-	__u8 shift;			/* log2 of the entries, 1..cq_shift_max, at least those asked for */
+	__u8 shift;			/* log2 of the entries, 1..cq_shift_max */
 	__u8 reserved0[7];
 };
 
