@@ -20,8 +20,8 @@ int tern_query_device_ex(struct ibv_context *ibctx, const struct ibv_query_devic
 
 	version = resp.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver), "%u.%u.%u",
-		 (unsigned int)(version >> 48), (unsigned int)(version >> 32) & 0xffff,
-		 (unsigned int)version);
+		 (unsigned int)(version >> 32), (unsigned int)(version >> 16) & 0xffff,
+		 (unsigned int)version & 0xffff);
 	return 0;
 }
 
