@@ -53,12 +53,13 @@ void copy_in_order(void *to, const void *from, size_t length)
 	if (!length)
 		return;
 	head = before_last_line((uintptr_t)to, length);
+	/* memmove(): a guest may send to itself, from and to may overlap in its memory. */
 	if (head) {
-		memcpy(to, from, head);
+		memmove(to, from, head);
 		/* Pairs with the application's acquire after it saw the last byte change. */
 		atomic_thread_fence(memory_order_release);
 	}
-	memcpy((uint8_t *)to + head, (const uint8_t *)from + head, length - head);
+	memmove((uint8_t *)to + head, (const uint8_t *)from + head, length - head);
 	/* What is written next (a completion, the next packet) comes after it. */
 	atomic_thread_fence(memory_order_release);
 }

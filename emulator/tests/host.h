@@ -59,6 +59,8 @@ struct machine {
 	uint64_t memory_bytes;
 	uint64_t allocated;		/* offset of the next free byte */
 	uint8_t *pages;			/* enum host_page of each */
+	bool pages_changed;		/* one was not plain */
+	bool memory_used_before;	/* by a machine that is gone: cleared as it is allocated */
 	unsigned int mappings;		/* not given back yet */
 	uint64_t map_calls, read_calls, write_calls;
 	/* Wire */
@@ -66,6 +68,8 @@ struct machine {
 	uint64_t latency_ns;
 	/* May be NULL. Sees each frame that leaves; false: it is lost. */
 	bool (*on_transmit)(struct machine *machine, const struct tern_frame *frame);
+	/* May be NULL. Called after the device read memory: the guest may change it just then. */
+	void (*on_read)(struct machine *machine, uint64_t iova, size_t length);
 	void *private;			/* of the test */
 	uint64_t frames_sent;
 	/* Interrupts that were raised. */

@@ -19,11 +19,38 @@ static void __attribute__((noreturn)) die(const char *what)
 	abort();
 }
 
+/* Memory of machines that are gone, for the next ones: mapping it anew is most of a short test's time. */
+static struct spare {
+	uint8_t *memory, *device_memory, *pages;
+	uint64_t bytes;
+} spares[4];
+
+static bool take_spare(struct machine *machine, uint64_t bytes)
+{
+	for (size_t i = 0; i < sizeof(spares) / sizeof(*spares); i++) {
+		struct spare *spare = &spares[i];
+
+		if (!spare->memory || spare->bytes != bytes)
+			continue;
+		machine->memory = spare->memory;
+		machine->device_memory = spare->device_memory;
+		machine->pages = spare->pages;
+		machine->memory_bytes = bytes;
+		machine->memory_used_before = true;
+		spare->memory = NULL;
+		return true;
+	}
+	return false;
+}
+
 void host_memory_create(struct machine *machine, uint64_t bytes)
 {
-	int fd = memfd_create("tern-test", MFD_CLOEXEC);
+	int fd;
 
 	bytes = (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE;
+	if (take_spare(machine, bytes))
+		return;
+	fd = memfd_create("tern-test", MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, (off_t)bytes))
 		die("no memory for a machine");
 	machine->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -38,6 +65,21 @@ void host_memory_create(struct machine *machine, uint64_t bytes)
 
 void host_memory_destroy(struct machine *machine)
 {
+	for (size_t i = 0; i < sizeof(spares) / sizeof(*spares); i++) {
+		struct spare *spare = &spares[i];
+
+		if (spare->memory)
+			continue;
+		if (machine->pages_changed) {
+			memset(machine->pages, HOST_PAGE_PLAIN, machine->memory_bytes / HOST_PAGE);
+			if (mprotect(machine->device_memory, machine->memory_bytes,
+				     PROT_READ | PROT_WRITE))
+				die("mprotect() failed");
+		}
+		*spare = (struct spare){ machine->memory, machine->device_memory, machine->pages,
+					 machine->memory_bytes };
+		return;
+	}
 	munmap(machine->memory, machine->memory_bytes);
 	munmap(machine->device_memory, machine->memory_bytes);
 	free(machine->pages);
@@ -143,6 +185,8 @@ int host_memory_read(void *host, unsigned int fn, uint64_t iova, void *buffer, s
 	if (offset == UINT64_MAX || accessible(machine, offset, length, false) < length)
 		return -EFAULT;
 	memcpy(buffer, machine->memory + offset, length);
+	if (machine->on_read)
+		machine->on_read(machine, iova, length);
 	return 0;
 }
 
@@ -169,6 +213,8 @@ uint64_t host_alloc(struct machine *machine, uint64_t bytes, uint64_t align)
 	if (start + bytes - HOST_MEMORY_BASE > machine->memory_bytes)
 		die("the machine's memory is used up");
 	machine->allocated = start + bytes - HOST_MEMORY_BASE;
+	if (machine->memory_used_before)
+		memset(host_pointer(machine, start), 0, bytes);
 	return start;
 }
 
@@ -192,6 +238,7 @@ void host_set_pages(struct machine *machine, uint64_t address, uint64_t bytes,
 		die("not whole pages of this machine");
 	if (kind != HOST_PAGE_PLAIN)
 		tern_nic_invalidate(machine->nic, 0, address, bytes);
+	machine->pages_changed = true;
 	memset(machine->pages + offset / HOST_PAGE, kind, bytes / HOST_PAGE);
 	if (mprotect(machine->device_memory + offset, bytes, protection))
 		die("mprotect() failed");
