@@ -66,15 +66,18 @@ static void flush(struct connection *connection)
 		}
 		done += (size_t)sent;
 	}
-	connection->out_used -= done;
-	memmove(connection->out, connection->out + done, connection->out_used);
+	if (done) {
+		connection->out_used -= done;
+		memmove(connection->out, connection->out + done, connection->out_used);
+	}
 	set_blocked(connection, connection->out_used > 0);
 }
 
 /* Queue @object as a line. */
 static void say(struct connection *connection, json_object *object)
 {
-	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+							  JSON_C_TO_STRING_NOSLASHESCAPE);
 	size_t length = strlen(text) + 1, need = connection->out_used + length;
 
 	if (connection->closing)
@@ -97,7 +100,8 @@ static void say(struct connection *connection, json_object *object)
 	memcpy(connection->out + connection->out_used, text, length);
 	connection->out[need - 1] = '\n';
 	connection->out_used = need;
-	flush(connection);
+	if (!connection->blocked)
+		flush(connection);
 }
 
 static json_object *failure(const char *text)

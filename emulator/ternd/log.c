@@ -14,8 +14,10 @@ void ternd_log(struct ternd *ternd, const struct ternd_nic *nic, const char *for
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	fprintf(stderr, "ternd: %llu.%06llu %s%s%s\n", (unsigned long long)(us / 1000000),
-		(unsigned long long)(us % 1000000), nic ? nic->name : "", nic ? ": " : "", line);
+	if (!ternd->quiet)
+		fprintf(stderr, "ternd: %llu.%06llu %s%s%s\n",
+			(unsigned long long)(us / 1000000), (unsigned long long)(us % 1000000),
+			nic ? nic->name : "", nic ? ": " : "", line);
 	if (ternd->control)
 		ternd_control_event(ternd->control, "log", nic, line);
 }

@@ -40,6 +40,7 @@ struct ternd {
 	uint64_t spin_ns;		/* how long to look for work before sleeping */
 	uint64_t turns, sleeps;		/* of the engine */
 	bool quit;
+	bool quiet;			/* nothing on standard error */
 };
 
 /* What makes a NIC. */
