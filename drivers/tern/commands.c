@@ -321,7 +321,8 @@ static int tern_cmd_table(struct tern_device *tern, u16 opcode, const void *tabl
 
 	mutex_lock(&adapter->mailbox_lock);
 	if (adapter->mailbox) {
-		memcpy(adapter->mailbox, table, length);
+		if (length)
+			memcpy(adapter->mailbox, table, length);
 		*address = cpu_to_le64(adapter->mailbox_dma);
 		err = tern_command_execute(tern, opcode, 0, body, body_length, NULL);
 	}

@@ -163,17 +163,29 @@ static irqreturn_t tern_eq_thread(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
+/* An event that was waiting the last time already has lost its interrupt. */
+static unsigned int tern_eq_poll(struct tern_eq *eq)
+{
+	lockdep_assert_held(&eq->lock);
+	if (!eq->live || !tern_eq_next(eq))
+		return 0;
+	if (eq->seen == eq->index)
+		return tern_eq_drain(eq, TERN_EQ_BUDGET);
+	eq->seen = eq->index;
+	return 0;
+}
+
 void tern_eqs_poll(struct tern_adapter *adapter)
 {
-	unsigned int i, done;
+	unsigned int i, lost;
 
 	for (i = 0; i < adapter->eq_count; i++) {
 		struct tern_eq *eq = &adapter->eqs[i];
 
 		spin_lock_irq(&eq->lock);
-		done = tern_eq_drain(eq, TERN_EQ_BUDGET);
+		lost = tern_eq_poll(eq);
 		spin_unlock_irq(&eq->lock);
-		atomic64_add(done, &adapter->lost_interrupts);
+		atomic64_add(lost, &adapter->lost_interrupts);
 	}
 }
 
@@ -214,6 +226,8 @@ static int tern_eq_create(struct tern_adapter *adapter, struct tern_eq *eq, unsi
 
 	spin_lock_irq(&eq->lock);
 	eq->live = true;
+	/* No index of a waiting event. */
+	eq->seen = U32_MAX;
 	tern_eq_arm(eq);
 	spin_unlock_irq(&eq->lock);
 	return 0;

@@ -14,6 +14,7 @@
  * @index: free-running consumer index
  * @sequence: of the last arming
  * @live: the device has it
+ * @seen: @index when tern_eqs_poll() last found an event waiting
  * @shift: log2 of the entries
  * @buffer: the entries
  * @record: its record
@@ -28,6 +29,7 @@ struct tern_eq {
 	u32 index;
 	u32 sequence;
 	bool live;
+	u32 seen;
 	u8 shift;
 	struct tern_buffer buffer;
 	struct tern_record record;

@@ -11,7 +11,7 @@
 #include "netdev.h"
 
 #define TERN_TX_SHIFT_DEFAULT	10
-#define TERN_RX_SHIFT_DEFAULT	9
+#define TERN_RX_SHIFT_DEFAULT	11
 #define TERN_TX_TIMEOUT		(5 * HZ)
 
 static void tern_netdev_destroy_channels(struct tern_netdev *priv, unsigned int count)
@@ -66,7 +66,7 @@ static int tern_netdev_up(struct tern_netdev *priv)
 		goto destroy_channels;
 	err = tern_cmd_set_port(tern, priv->settings.mtu, TERN_PORT_UP);
 	if (err)
-		goto destroy_channels;
+		goto remove_rss;
 	for (i = 0; i < priv->settings.channels; i++)
 		tern_channel_start(priv->channels[i]);
 	err = tern_filter_start(priv, priv->channels[0]->qpn);
@@ -79,6 +79,8 @@ static int tern_netdev_up(struct tern_netdev *priv)
 stop_channels:
 	for (i = 0; i < priv->settings.channels; i++)
 		tern_channel_stop(priv->channels[i]);
+remove_rss:
+	tern_rss_remove(priv);
 destroy_channels:
 	tern_netdev_destroy_channels(priv, priv->settings.channels);
 free_pd:
@@ -98,6 +100,7 @@ static void tern_netdev_down(struct tern_netdev *priv)
 	tern_filter_stop(priv);
 	for (i = 0; i < priv->settings.channels; i++)
 		tern_channel_stop(priv->channels[i]);
+	tern_rss_remove(priv);
 	tern_netdev_destroy_channels(priv, priv->settings.channels);
 	tern_number_free(&priv->adapter->device, TERN_NUMBERS_PD, priv->pd);
 }

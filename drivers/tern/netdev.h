@@ -124,6 +124,7 @@ int tern_vlan_remove(struct net_device *netdev, __be16 protocol, u16 vid);
 void tern_rss_init(struct tern_netdev *priv);
 void tern_rss_set_default_table(struct tern_netdev *priv);
 int tern_rss_apply(struct tern_netdev *priv);
+void tern_rss_remove(struct tern_netdev *priv);
 
 /* statistics.c */
 int tern_statistics_read_port(struct tern_netdev *priv);

@@ -40,3 +40,10 @@ int tern_rss_apply(struct tern_netdev *priv)
 	return tern_cmd_set_rss(&priv->adapter->device, qpns, priv->rss.entries, priv->rss.types,
 				priv->rss.key);
 }
+
+/* The device does not destroy a queue pair that its table names. */
+void tern_rss_remove(struct tern_netdev *priv)
+{
+	if (priv->rss.entries)
+		tern_cmd_set_rss(&priv->adapter->device, NULL, 0, 0, priv->rss.key);
+}
