@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rules of the verbs, by a program in a guest whose queue pairs talk to each
+other over one tern NIC: limits, full queues, flushing, events, protection."""
+
+import re
+import subprocess
+
+import pytest
+
+from ternlab import paths
+from ternlab.nic import Tern
+from ternlab.ternd import Ternd
+from ternlab.vm import VM, boot
+
+RULES = re.findall(r'^\t\{ "(\w+)", test_\w+ \},$',
+                   (paths.TOP / "tests/guest/rules_queues.c").read_text(), re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def nic():
+    subprocess.run(["make", "-s", "-C", paths.TOP / "tests/guest"], check=True)
+    with Ternd([("a", "")], [], "emulator-asan") as ternd, \
+            VM("a", "debug", terns=[ternd.socket("a")]) as vm:
+        ternd.start()
+        boot(vm)
+        Tern.install_provider(vm)
+        Tern.load(vm)
+        yield Tern.find(vm).configure("192.0.2.1", "fd00::1")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rule(nic, rule):
+    nic.vm.run(f"/tern/build/guest/verbs_rules {nic.ibdev} {nic.gid_index(nic.address)} {rule}",
+               timeout=120)
