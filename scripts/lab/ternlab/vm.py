@@ -76,7 +76,7 @@ class VM:
                "-kernel", paths.kernel_image(self.kernel),
                "-initrd", paths.component("initramfs") / f"{self.kernel}.cpio",
                "-append", "console=ttyS0 quiet panic=-1 mitigations=off "
-               f"log_buf_len=4M kasan_multi_shot net.ifnames=0 tern.name={self.name} {self.append}",
+               f"log_buf_len=4M kasan_multi_shot no_timer_check net.ifnames=0 tern.name={self.name} {self.append}",
                "-serial", f"file:{self.console}",
                "-qmp", f"unix:{sock}/qmp,server=on,wait=off",
                "-drive", "id=disk,if=none,format=raw,readonly=on,file="
