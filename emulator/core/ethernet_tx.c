@@ -278,6 +278,9 @@ bool ethernet_send(struct egress_source *source)
 	struct tern_nic *nic = qp->fn->nic;
 
 	for (unsigned int i = 0; i < EGRESS_BURST; i++) {
+		/* Its memory is out of reach: work_queue_enabled() or a reset goes on. */
+		if (!qp->fn->bus_master || !qp->fn->enabled)
+			return false;
 		if (qp->state == TERN_QP_ERROR)
 			return ethernet_flush(queue);
 		if (qp->state != TERN_QP_RTS)

@@ -125,7 +125,8 @@ uint16_t set_multicast_table_command(struct command *command)
 	if (count > MULTICAST_MAX)
 		return command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER, body_type,
 				      count);
-	if (guest_read(command->fn, from_le64(body->address), table, count * sizeof(table[0])))
+	if (count &&
+	    guest_read(command->fn, from_le64(body->address), table, count * sizeof(table[0])))
 		return command_refuse(command, TERN_COMMAND_STATUS_BAD_ADDRESS, body_type,
 				      address);
 	for (uint32_t i = 0; i < count; i++) {

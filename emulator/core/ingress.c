@@ -80,7 +80,7 @@ static bool owns_mac(const struct function *fn, const uint8_t *mac)
 
 static bool listens(const struct function *fn)
 {
-	return fn->enabled && fn->ethernet->admin_up;
+	return fn->enabled && fn->bus_master && fn->ethernet->admin_up;
 }
 
 static void count(struct function *fn, const struct arrival *arrival)

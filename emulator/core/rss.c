@@ -81,7 +81,8 @@ uint16_t set_rss_command(struct command *command)
 	if (body->types & ~RSS_TYPES)
 		return command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER, body_type,
 				      types);
-	if (guest_read(command->fn, from_le64(body->table), qpns, count * sizeof(qpns[0])))
+	if (count &&
+	    guest_read(command->fn, from_le64(body->table), qpns, count * sizeof(qpns[0])))
 		return command_refuse(command, TERN_COMMAND_STATUS_BAD_ADDRESS, body_type, table);
 	for (unsigned int i = 0; i < count; i++) {
 		uint16_t status = ethernet_receiver_find(command->fn, from_le32(qpns[i]),

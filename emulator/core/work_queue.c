@@ -108,8 +108,10 @@ void work_queue_reset(struct work_queue *wq)
 
 void work_queue_enabled(struct work_queue *wq)
 {
-	if (wq->watched)
-		activate(wq);
+	if (!wq->watched)
+		return;
+	wq->look_again = true;
+	activate(wq);
 }
 
 void work_queue_doorbell(struct work_queue *wq, uint32_t index)

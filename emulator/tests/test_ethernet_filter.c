@@ -192,7 +192,7 @@ TERN_TEST(multicast_table)
 	mac[4] = 0;
 	mac[5] = 7;
 	CHECK(takes(mac, -1));
-	CHECK_EQ(set_table(TERN_COMMAND_SET_MULTICAST_TABLE, 0, 0), 0);
+	CHECK_EQ(set_table(TERN_COMMAND_SET_MULTICAST_TABLE, 1, 0), 0);
 	CHECK(!takes(mac, -1));
 	CHECK_EQ(net_receive_mode(&net, TERN_RECEIVE_ALL_MULTICAST), 0);
 	CHECK(takes(mac, -1));

@@ -632,6 +632,45 @@ TERN_TEST(flush)
 	world_destroy(world);
 }
 
+/* Bus mastering goes away in the middle of a request and comes back: it goes on where it was. */
+TERN_TEST(bus_master_off_and_on)
+{
+	struct net_send how = {
+		.ethernet = {
+			.flags = htole16(TERN_WQE_ETHERNET_TSO), .mss = htole16(1000),
+			.header_length = htole16(54), .l3_offset = htole16(14),
+		},
+	};
+	struct tern_nic_config config = host_default_config;
+	size_t n = net_build(frame, &tcp4, 20000, 1);
+	unsigned int before;
+	struct tern_frame in;
+
+	config.speed_mbps = 1000;
+	start_with(&config, 0);
+	net_post_receives(&net, 0, 1, 2048);
+	net_send(&net, frame, n, &how);
+	host_run(machine, 64);
+	before = wire_count;
+	CHECK(before > 0 && before < 20);
+	tern_nic_bus_master(machine->nic, 0, false);
+	world_advance(world, 10000000);
+	CHECK_EQ(wire_count, before);
+	tern_frame_wrap(&in, (const uint8_t *)"\2\0\0\0\0\xa\2\0\0\0\0\xb\x12\x34", 14);
+	host_receive(machine, &in);
+	tern_nic_bus_master(machine->nic, 0, true);
+	world_advance(world, 10000000);
+	CHECK_EQ(wire_count, 20);
+	CHECK_EQ(net_send_status(&net), TERN_WC_SUCCESS);
+	CHECK_EQ(host_counter(machine, 0, "tx_errors"), 0);
+	/* What came meanwhile is lost, and the queue pair lives. */
+	CHECK_EQ(host_counter(machine, 0, "rx_packets"), 0);
+	host_receive(machine, &in);
+	CHECK_EQ(host_counter(machine, 0, "rx_packets"), 1);
+	CHECK_EQ(host_counter(machine, 0, "rx_errors"), 0);
+	world_destroy(world);
+}
+
 /* Destroyed in the middle of a request, and again without having sent. */
 TERN_TEST(destroy_while_sending)
 {
