@@ -198,7 +198,7 @@ void tern_channel_start(struct tern_channel *channel)
 	local_bh_enable();
 }
 
-/* Nothing is sent any more. What was posted stays until tern_channel_destroy(). */
+/* No packet comes out any more. What was posted stays until tern_channel_destroy(). */
 void tern_channel_stop(struct tern_channel *channel)
 {
 	struct net_device *netdev = channel->priv->netdev;

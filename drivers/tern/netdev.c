@@ -96,10 +96,11 @@ static void tern_netdev_down(struct tern_netdev *priv)
 	if (!priv->up)
 		return;
 	priv->up = false;
-	netif_tx_disable(priv->netdev);
 	tern_filter_stop(priv);
 	for (i = 0; i < priv->settings.channels; i++)
 		tern_channel_stop(priv->channels[i]);
+	/* Not before the last NAPI, which may wake the queue. */
+	netif_tx_disable(priv->netdev);
 	tern_rss_remove(priv);
 	tern_netdev_destroy_channels(priv, priv->settings.channels);
 	tern_number_free(&priv->adapter->device, TERN_NUMBERS_PD, priv->pd);
@@ -339,6 +340,7 @@ int tern_netdev_create(struct tern_adapter *adapter)
 	netdev->max_mtu = tern->caps.mtu_max;
 	while (!tern_rx_layout(&layout, netdev->max_mtu))
 		netdev->max_mtu--;
+	netdev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
 	eth_hw_addr_set(netdev, tern->caps.mac);
 	tern_netdev_init(priv);
 	netif_carrier_off(netdev);
