@@ -45,7 +45,8 @@ void tern_ib_limits_from(struct tern_ib_limits *limits, const struct tern_capabi
 		.max_responder_resources = caps->read_responder_max,
 		.max_message = caps->message_bytes_max,
 		.page_sizes = caps->page_sizes,
-		.gid_count = caps->gid_count,
+		/* As many as the verbs, with an index of a byte, can name. */
+		.gid_count = min(caps->gid_count, U8_MAX + 1U),
 		.pkey_count = caps->pkey_count,
 		.sq_shift_max = caps->sq_shift_max,
 		.rq_shift_max = caps->rq_shift_max,
