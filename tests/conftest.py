@@ -9,13 +9,50 @@ whatever is known about the machines is kept below build/logs/.
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scripts/lab"))
 
-from ternlab import paths, watch  # noqa: E402 pylint: disable=wrong-import-position
+from ternlab import paths, watch  # noqa: E402
+from ternlab.pair import Pair  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--kernel", default="debug", choices=("stock", "newest", "debug"),
+                     help="the guests' kernel")
+    parser.addoption("--ternd-build", default="emulator-asan",
+                     help="which ternd: emulator-asan or emulator")
+
+
+@pytest.fixture(scope="session")
+def lab(request):
+    """What all scenes have in common: the guests' kernel and the ternd."""
+    return {"kernel": request.config.getoption("kernel"),
+            "build": request.config.getoption("ternd_build")}
+
+
+@pytest.fixture(scope="session")
+def guest_programs():
+    """Builds what runs in guests; its directory as guests see it."""
+    subprocess.run(["make", "-s", "-C", paths.TOP / "tests/guest"], check=True)
+    return "/tern/build/guest"
+
+
+@pytest.fixture(scope="module")
+def pair(lab):
+    """VMs a and b, a tern NIC each, modules loaded, one wire between them."""
+    with Pair(**lab) as scene:
+        scene.start().install()
+        yield scene
+
+
+@pytest.fixture(scope="module")
+def ends(pair):
+    """The two NICs of pair, with addresses."""
+    return pair.nics()
 
 
 def log_directory(item):

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One RC queue pair between two guests, which also meet on a TCP connection. */
+#ifndef RDMA_PAIR_H
+#define RDMA_PAIR_H
+
+#include <infiniband/verbs.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GUARD		64
+#define GUARD_BYTE	0xa5
+#define DEPTH		8
+
+struct peer {
+	uint32_t qpn;
+	uint32_t psn;
+	uint32_t rkey;
+	uint32_t reserved;
+	uint64_t address;
+	union ibv_gid gid;
+};
+
+struct pair {
+	const char *device;
+	const char *server;	/* NULL: this is the server */
+	const char *port;
+	int gid_index;
+	int mtu;
+	int timeout;
+	int retries;
+	size_t size_max;
+
+	int tcp;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	uint8_t *buffer;	/* guard, data, guard */
+	size_t buffer_size;
+	struct peer own;
+	struct peer other;
+};
+
+/* Defaults; then the options -d -g -m -p -k -y, which all programs have. */
+#define PAIR_DEFAULTS	{ .port = "18600", .mtu = 1024, .timeout = 14, .retries = 7 }
+#define PAIR_OPTIONS	"d:g:m:p:k:y:"
+
+void pair_die(const char *what);
+/* Returns 0 when @option is one of PAIR_OPTIONS. */
+int pair_option(struct pair *p, int option, const char *value);
+/* From a device's name to RTS on both sides. */
+void pair_connect(struct pair *p);
+/* Returns when the other side is here too. */
+void pair_meet(struct pair *p);
+void pair_close(struct pair *p);
+
+#endif

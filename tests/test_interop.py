@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""tern in one VM, Linux's soft-RoCE in the other, on one wire."""
+
+import pytest
+
+from ternlab import programs
+from ternlab.pair import Pair
+from test_rdma import data_check
+
+SIZES = [1, 2, 1000, 1023, 1024, 1025, 4096, 65536, 262144, 1048576]
+
+
+@pytest.fixture(scope="module")
+def mixed(lab):
+    """NICs: a tern, then soft-RoCE."""
+    with Pair(terns="a", **lab) as scene:
+        scene.start().install()
+        yield scene.nics()
+
+
+@pytest.fixture(params=["tern serves", "soft-RoCE serves"])
+def roles(request, mixed):
+    """Server and client, both ways."""
+    return mixed if request.param == "tern serves" else mixed[::-1]
+
+
+def test_data_is_exact(roles, guest_programs):
+    data_check(guest_programs, *roles, SIZES, timeout=180)
+
+
+def test_data_is_exact_over_ipv6(roles, guest_programs):
+    data_check(guest_programs, *roles, [1, 1024, 65536], family=6, timeout=180)
+
+
+def test_rc_pingpong(roles):
+    programs.pingpong("ibv_rc_pingpong", *roles, args="-n 200")
+
+
+def test_ud_pingpong(roles):
+    programs.pingpong("ibv_ud_pingpong", *roles, args="-n 200 -s 900")
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_rping(roles, family):
+    programs.rping(*roles, family=family, args="-C 10 -v")
+
+
+@pytest.mark.parametrize("program", ["ib_send_bw", "ib_write_bw", "ib_read_bw"])
+def test_perftest(roles, program):
+    for size in (1, 1024, 65536, 1048576):
+        assert programs.perftest(program, *roles, size, "-n 20 -t 16", timeout=120)

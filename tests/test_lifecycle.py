@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Coming and going: modules, devices, resets, peers; with programs open."""
+
+import re
+import time
+
+import pytest
+
+from ternlab import programs, watch
+from ternlab.nic import Tern
+from ternlab.pair import Pair
+
+
+@pytest.fixture(scope="module")
+def scene(lab):
+    with Pair(**lab) as pair:
+        pair.start().install()
+        yield pair
+
+
+@pytest.fixture
+def nics(scene):
+    """Fresh NICs for each test: whatever the last one left is reloaded."""
+    for vm in scene.vms:
+        if not vm.run("lsmod | grep -q '^tern_ib'", check=False).code:
+            Tern.unload(vm)
+        Tern.load(vm)
+    return scene.nics()
+
+
+def reload(vm):
+    Tern.unload(vm)
+    Tern.load(vm)
+
+
+def traffic(client, server, seconds=20):
+    """RDMA and TCP that go on until they break; the processes."""
+    rdma_server = server.vm.spawn(f"ib_write_bw -F -p 19100 -s 65536 -D {seconds} -f 1 "
+                                  f"-d {server.ibdev} -x {server.gid_index(server.address)}", 60)
+    server.vm.wait_for("ss -Hltn sport = :19100 | grep -q .")
+    rdma = client.vm.spawn(f"ib_write_bw -F -p 19100 -s 65536 -D {seconds} -f 1 -d {client.ibdev} "
+                           f"-x {client.gid_index(client.address)} {server.address}", 60)
+    ping = client.vm.spawn(f"ping -q -i 0.01 -c {seconds * 50} -W 1 {server.address}", 60)
+    client.vm.wait_for(f"rdma resource show qp dev {client.ibdev} | grep -q RTS", 20)
+    return [rdma_server, rdma, ping]
+
+
+def end(processes):
+    for p in processes:
+        p.kill("KILL")
+    for p in processes:
+        p.wait(check=False)
+
+
+def no_leak(vm):
+    if vm.kernel == "debug":
+        assert vm.kmemleak() == ""
+
+
+def test_load_and_unload_20_times(scene, nics):
+    a = nics[0].vm
+    if a.kernel == "debug":
+        a.kmemleak_clear()
+    for _ in range(20):
+        reload(a)
+    Tern.find(a)
+    no_leak(a)
+
+
+def test_unload_after_use(scene, nics, guest_programs):
+    programs.pingpong("ibv_rc_pingpong", *nics, args="-n 100")
+    programs.rping(*nics)
+    for nic in nics:
+        reload(nic.vm)
+        no_leak(nic.vm)
+
+
+@pytest.mark.parametrize("driver", ["tern", "tern_ib"])
+def test_unbind_with_a_program_open(nics, driver):
+    a, b = nics
+    running = traffic(a, b)
+    if driver == "tern":
+        a.vm.run(f"echo {a.slot} > /sys/bus/pci/drivers/tern/unbind", 60)
+    else:
+        a.vm.run("rmmod tern_ib", 60)
+    # The program gets an error of the device and ends; nothing hangs.
+    assert running[1].wait(check=False).code != 124
+    end(running)
+    if driver == "tern":
+        a.vm.run(f"echo {a.slot} > /sys/bus/pci/drivers/tern/bind")
+    else:
+        a.vm.run(f"insmod {Tern.modules(a.vm.kernel)[1]}")
+    Tern.find(a.vm)
+
+
+def test_function_level_reset_while_idle(scene, nics):
+    a = nics[0]
+    before = scene.ternd.ask("nics")["nics"][0]["host"]["resets"]
+    a.vm.run(f"cd /sys/bus/pci/devices/{a.slot}; grep -q flr reset_method && echo 1 > reset")
+    assert scene.ternd.ask("nics")["nics"][0]["host"]["resets"] > before
+    a.vm.run(f"ping -c 3 -i 0.2 -W 5 {nics[1].address}", 30)
+
+
+def test_function_level_reset_under_traffic(nics):
+    a, b = nics
+    running = traffic(a, b)
+    a.vm.run(f"echo 1 > /sys/bus/pci/devices/{a.slot}/reset", 60)
+    end(running)
+    a.vm.run(f"ping -c 3 -i 0.2 -W 5 {b.address}", 30)
+    nic = Tern.find(a.vm)
+    nic.address, nic.address6 = a.address, a.address6
+    programs.pingpong("ibv_rc_pingpong", b, nic, args="-n 100")
+
+
+def test_link_down_under_rdma_traffic(nics):
+    a, b = nics
+    running = traffic(a, b)
+    for _ in range(3):
+        a.vm.run(f"ip link set {a.netdev} down; sleep 0.2; ip link set {a.netdev} up")
+    end(running)
+    a.vm.run(f"ip addr replace {a.address6}/64 dev {a.netdev} nodad")
+    a.gid_index(a.address)
+    programs.pingpong("ibv_rc_pingpong", *nics, args="-n 100")
+
+
+def test_kill_programs(nics):
+    """Resources of killed programs go away, with traffic on the way."""
+    a, b = nics
+    for _ in range(3):
+        end(traffic(a, b))
+    for nic in nics:
+        nic.vm.wait_for(f"! rdma resource show qp dev {nic.ibdev} | grep -q 'type RC'")
+        no_leak(nic.vm)
+
+
+def test_peer_vanishes(nics, scene, guest_programs):
+    """RETRY_EXC_ERR after the right number of tries and time, then flushes."""
+    a, b = nics
+    retries, timeout = 3, 14
+    args = f"-p 19200 -k {timeout} -y {retries} -d"
+    program = f"{guest_programs}/rdma_unanswered"
+    a.vm.run("rm -f /tmp/connected /tmp/vanished /tmp/flushed")
+    server = b.vm.spawn(f"{program} {args} {b.ibdev} -g {b.gid_index(b.address)}")
+    client = a.vm.spawn(f"{program} {args} {a.ibdev} -g {a.gid_index(a.address)} {b.address}")
+    a.vm.wait_for("test -e /tmp/connected")
+    scene.ternd.ask("add-rule", nic="a", what="drop", probability=1.0)
+    try:
+        a.vm.run("touch /tmp/vanished")
+        a.vm.wait_for("test -e /tmp/flushed")
+        qps = scene.ternd.ask("qps", nic="a")["qps"]
+    finally:
+        scene.ternd.ask("remove-rule", nic="a", all=True)
+    a.vm.run("rm /tmp/flushed")
+    out = client.wait().output
+    end([server])
+    assert "transport retry counter exceeded" in out
+    qpn, seconds = re.search(r"qpn (\d+) seconds ([\d.]+)", out).groups()
+    assert next(q for q in qps if q["qpn"] == int(qpn))["retransmissions"] >= retries
+    # A try waits 4.096 us * 2^timeout at least, by the specification up to four
+    # times that; the first one is followed by the retries.
+    least = (retries + 1) * 4.096e-6 * 2 ** timeout
+    assert least <= float(seconds) <= 4 * least + 1
+
+
+def test_ternd_dies_and_returns(lab):
+    """A host whose device is gone says so and does not hang."""
+    with Pair(**lab) as pair:
+        pair.start().install()
+        nics = pair.nics()
+        a = nics[0].vm
+        running = traffic(*nics)
+        ternd = pair.ternd
+        watch.remove(ternd)
+        ternd.process.kill()
+        ternd.process.wait()
+        ternd.process = None
+        start = time.monotonic()
+        end(running)
+        Tern.unload(a)
+        assert time.monotonic() - start < 60
