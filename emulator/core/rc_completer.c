@@ -38,8 +38,6 @@ void rc_completer_run(struct rdma_qp *rdma)
 		if (requester->head == requester->send ||
 		    wire_psn_distance(requester->acked_psn, request->first_psn) < request->packets)
 			break;
-		if (read)
-			requester->reads--;
 		requester->head++;
 		rdma_complete_send(rdma, request, TERN_WC_SUCCESS, read ? request->length : 0);
 	}
@@ -51,6 +49,7 @@ static void progress(struct rdma_qp *rdma, uint32_t before)
 {
 	struct requester *requester = &rdma->requester;
 
+	rc_requester_reads_done(rdma);
 	/* An answer to what was sent before the requester went back. */
 	if (wire_psn_distance(requester->acked_psn, before) >
 	    wire_psn_distance(requester->next_psn, before))
@@ -250,7 +249,7 @@ static void receive_read_response(struct rdma_qp *rdma, const struct wire_packet
 	offset = (uint64_t)number * rdma->path_mtu;
 	length = last ? request->length - (size_t)offset : rdma->path_mtu;
 	if (packet->payload_length != length ||
-	    last != !!(packet->opcode->flags & WIRE_ENDS)) {
+	    !(packet->opcode->flags & WIRE_ENDS) != (read_part(number, request->packets) > 1)) {
 		rc_completer_fail(rdma, TERN_WC_BAD_RESPONSE);
 		return;
 	}

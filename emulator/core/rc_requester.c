@@ -177,11 +177,45 @@ static void advance(struct rdma_qp *rdma, uint32_t count)
 		requester->high_psn = requester->next_psn;
 }
 
-static void send_read(struct rdma_qp *rdma, const struct request *request)
+static uint32_t *read_end(struct requester *requester, unsigned int place)
+{
+	return &requester->read_ends[(requester->read_first + place) % READ_INITIATOR_MAX];
+}
+
+void rc_requester_reads_done(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
+
+	/* The end is beyond acked_psn by no more than was ever sent; else it is behind it. */
+	while (requester->reads) {
+		uint32_t left = wire_psn_distance(*read_end(requester, 0), requester->acked_psn);
+
+		if (left && left <= wire_psn_distance(requester->high_psn, requester->acked_psn))
+			break;
+		requester->read_first = (requester->read_first + 1) % READ_INITIATOR_MAX;
+		requester->reads--;
+	}
+}
+
+/* May a READ request be sent, and for how many packets? 0: not now. */
+static uint32_t read_room(const struct rdma_qp *rdma, const struct request *request)
+{
+	const struct requester *requester = &rdma->requester;
+	uint32_t waiting = wire_psn_distance(requester->next_psn, requester->acked_psn);
+	uint32_t packets = read_part(requester->send_packet, request->packets);
+
+	if (requester->reads >= rdma->attributes.initiator_depth ||
+	    (waiting && waiting + packets > PACKETS_IN_FLIGHT_MAX))
+		return 0;
+	return packets;
+}
+
+static void send_read(struct rdma_qp *rdma, const struct request *request, uint32_t packets)
 {
 	struct requester *requester = &rdma->requester;
 	const struct wire_path *path = rdma_path(rdma);
 	uint64_t done = (uint64_t)requester->send_packet * rdma->path_mtu;
+	uint64_t length = request->length - done;
 	struct wire_headers headers = {
 		.opcode = WIRE_RC_READ_REQUEST,
 		.ack_request = true,
@@ -190,13 +224,18 @@ static void send_read(struct rdma_qp *rdma, const struct request *request)
 		.psn = requester->next_psn,
 		.reth.address = request->remote_address + done,
 		.reth.key = request->remote_key,
-		.reth.length = request->length - (uint32_t)done,
 	};
 
-	advance(rdma, request->packets - requester->send_packet);
-	requester->reads++;
-	requester->send++;
-	requester->send_packet = 0;
+	if (length > (uint64_t)packets * rdma->path_mtu)
+		length = (uint64_t)packets * rdma->path_mtu;
+	headers.reth.length = (uint32_t)length;
+	advance(rdma, packets);
+	*read_end(requester, requester->reads++) = requester->next_psn;
+	requester->send_packet += packets;
+	if (requester->send_packet == request->packets) {
+		requester->send++;
+		requester->send_packet = 0;
+	}
 	if (path)
 		rdma_transmit(rdma, path, &headers, NULL, 0, 0);
 }
@@ -280,10 +319,11 @@ static bool send_one(struct rdma_qp *rdma)
 	if ((request->flags & TERN_WQE_FENCE) && !requester->send_packet && requester->reads)
 		return false;
 	if (request->opcode == TERN_WQE_READ) {
-		if (requester->reads >= rdma->attributes.initiator_depth)
-			return false;
-		send_read(rdma, request);
-		return true;
+		uint32_t packets = read_room(rdma, request);
+
+		if (packets)
+			send_read(rdma, request, packets);
+		return packets;
 	}
 	if (wire_psn_distance(requester->next_psn, requester->acked_psn) >= PACKETS_IN_FLIGHT_MAX)
 		return false;
@@ -364,8 +404,12 @@ void rc_requester_seek(struct rdma_qp *rdma, uint32_t psn)
 	struct requester *requester = &rdma->requester;
 	uint32_t place;
 
+	/* What was asked for behind @psn is asked for again. */
+	while (requester->reads &&
+	       wire_psn_distance(*read_end(requester, requester->reads - 1U), requester->acked_psn) >
+	       wire_psn_distance(psn, requester->acked_psn))
+		requester->reads--;
 	requester->send_packet = 0;
-	requester->reads = 0;
 	for (place = requester->head; place != requester->tail; place++) {
 		const struct request *request = requester_at(requester, place);
 		uint32_t packet = wire_psn_distance(psn, request->first_psn);
@@ -376,8 +420,6 @@ void rc_requester_seek(struct rdma_qp *rdma, uint32_t psn)
 		}
 		if (request->status)
 			break;
-		if (request->opcode == TERN_WQE_READ)
-			requester->reads++;
 	}
 	requester->send = place;
 	requester->next_psn = psn;

@@ -25,6 +25,12 @@
 #define REQUESTS_MIN		8
 #define REQUESTS_MAX		128
 #define PACKETS_IN_FLIGHT_MAX	128
+/*
+ * A READ asks for so many packets at a time, so that losing one of a large
+ * message does not bring back all of it. On the wire it is several READs; a
+ * part that is asked for again ends where it did before, as peers demand.
+ */
+#define READ_PACKETS_MAX	64
 /* At the latest so many packets after the last one an acknowledge is asked for. */
 #define ACK_REQUEST_INTERVAL	16
 
@@ -64,7 +70,9 @@ struct requester {
 	uint32_t next_psn;
 	uint32_t high_psn;
 	uint32_t tail_psn;		/* first PSN of the next request admitted */
-	uint8_t reads;			/* READs sent and not complete */
+	/* READ requests on the wire, in order: the PSN behind the last one of each. */
+	uint32_t read_ends[READ_INITIATOR_MAX];
+	uint8_t read_first, reads;
 	uint8_t retries_left;
 	uint8_t rnr_retries_left;
 	uint8_t since_ack_request;	/* packets */
@@ -220,12 +228,22 @@ void rc_requester_reset(struct rdma_qp *rdma);
 void rc_requester_seek(struct rdma_qp *rdma, uint32_t psn);
 /* The same, since it got lost: send again from there on. */
 void rc_requester_go_back(struct rdma_qp *rdma, uint32_t psn);
+/* Forget the READ requests that are answered in full. */
+void rc_requester_reads_done(struct rdma_qp *rdma);
 /* Send nothing for @ns. */
 void rc_requester_wait_rnr(struct rdma_qp *rdma, uint64_t ns);
 /* (Re)start the retransmission timer, or stop it when nothing waits. */
 void rc_requester_restart_timer(struct rdma_qp *rdma);
 /* Tell the host, once, when all that was begun in SQD is complete. */
 void rc_requester_drained(struct rdma_qp *rdma);
+
+/* The packets of a READ request that starts at @packet of a work request of @packets. */
+static inline uint32_t read_part(uint32_t packet, uint32_t packets)
+{
+	uint32_t part = READ_PACKETS_MAX - packet % READ_PACKETS_MAX;
+
+	return part < packets - packet ? part : packets - packet;
+}
 
 static inline struct request *requester_at(const struct requester *requester, uint32_t place)
 {

@@ -186,6 +186,10 @@ void rdma_pair_create(struct rdma_pair *pair, const struct rdma_options *options
 	rdma_side_start(&pair->b, b, options, 1);
 	rdma_side_objects(&pair->a, options);
 	rdma_side_objects(&pair->b, options);
+	if (getenv("TERN_TEST_LOG")) {
+		tern_nic_trace_qp(a->nic, 0, pair->a.qp.qpn, true);
+		tern_nic_trace_qp(b->nic, 0, pair->b.qp.qpn, true);
+	}
 	connect(pair, &pair->a, true);
 	connect(pair, &pair->b, !options->stay_in_rtr);
 }

@@ -507,6 +507,36 @@ TERN_TEST(outstanding_reads_are_limited)
 	stop();
 }
 
+/* A large READ is asked for in parts, so that a loss does not bring back all of it. */
+TERN_TEST(large_reads_are_asked_for_in_parts)
+{
+	uint8_t data[256];
+	uint32_t asked = 0;
+
+	rdma_fill(data, sizeof(data), 1);
+	start((struct rdma_options){ .path_mtu = 1, .initiator_depth = 4 });
+	post(TERN_WQE_READ, 256 * 199 + 7);
+	for (uint32_t number = 0; number < 200; number++) {
+		bool last = number == 199, ends = last || number % 64 == 63;
+
+		while (peer_next(&setup.peer)) {
+			CHECK_EQ(setup.peer.packet.headers.opcode, WIRE_RC_READ_REQUEST);
+			CHECK_EQ(setup.peer.packet.headers.psn, (PSN + asked) & WIRE_PSN_MASK);
+			CHECK_EQ(setup.peer.packet.headers.reth.address,
+				 setup.pair.b.buffer + asked * 256);
+			asked += (setup.peer.packet.headers.reth.length + 255) / 256;
+			CHECK(asked <= number + 128);
+		}
+		CHECK(asked > number);
+		read_response(ends ? WIRE_RC_READ_RESPONSE_LAST : WIRE_RC_READ_RESPONSE_MIDDLE,
+			      number, data, last ? 7 : 256);
+	}
+	CHECK_EQ(asked, 200);
+	expect_status(TERN_WC_SUCCESS, 0);
+	CHECK_MEM(rdma_memory(&setup.pair.a, 198 * 256), data, 256);
+	stop();
+}
+
 TERN_TEST(fence_waits_for_reads)
 {
 	struct rdma_request fenced = {
