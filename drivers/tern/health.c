@@ -89,11 +89,12 @@ static void tern_health_work(struct work_struct *work)
 						    health_work);
 	u32 status = tern_read32(adapter, TERN_REG_STATUS);
 
-	if (!tern_is_dead(&adapter->device) &&
-	    (status & TERN_STATUS_FATAL || !(status & TERN_STATUS_READY))) {
+	if (!tern_is_dead(&adapter->device) && status & TERN_STATUS_FATAL) {
 		dev_err(tern_dev(adapter), "fatal error %u, information %#llx\n",
 			status >> 16, tern_read64(adapter, TERN_REG_FATAL_INFO));
 		tern_declare_dead(adapter, "it reports a fatal error");
+	} else if (!(status & TERN_STATUS_READY)) {
+		tern_declare_dead(adapter, "it is not ready any more");
 	}
 	if (tern_is_dead(&adapter->device))
 		return;
