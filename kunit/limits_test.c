@@ -49,7 +49,11 @@ static void limits_fit_the_format(struct kunit *test)
 	caps.inline_max = 512;
 	tern_ib_limits_from(&limits, &caps);
 	KUNIT_EXPECT_EQ(test, limits.max_send_sge, 28);
-	KUNIT_EXPECT_EQ(test, limits.max_recv_sge, 31);
+	KUNIT_EXPECT_EQ(test, limits.max_recv_sge, 28);
+	caps.receive_sge_max = 3;
+	tern_ib_limits_from(&limits, &caps);
+	KUNIT_EXPECT_EQ(test, limits.max_send_sge, 3);
+	KUNIT_EXPECT_EQ(test, limits.max_recv_sge, 3);
 	KUNIT_EXPECT_EQ(test, limits.max_inline, 480);
 	KUNIT_EXPECT_EQ(test, limits.max_inline_ud, 448);
 }
@@ -120,7 +124,7 @@ static void limits_are_kept(struct kunit *test)
 	REFUSED_BEYOND(test, IB_QPT_RC, max_send_wr, 8192);
 	REFUSED_BEYOND(test, IB_QPT_RC, max_recv_wr, 8192);
 	REFUSED_BEYOND(test, IB_QPT_RC, max_send_sge, 28);
-	REFUSED_BEYOND(test, IB_QPT_RC, max_recv_sge, 31);
+	REFUSED_BEYOND(test, IB_QPT_RC, max_recv_sge, 28);
 	REFUSED_BEYOND(test, IB_QPT_RC, max_inline_data, 480);
 	REFUSED_BEYOND(test, IB_QPT_UD, max_inline_data, 448);
 	REFUSED_BEYOND(test, IB_QPT_GSI, max_inline_data, 448);

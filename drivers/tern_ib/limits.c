@@ -29,13 +29,16 @@ void tern_ib_limits_from(struct tern_ib_limits *limits, const struct tern_capabi
 	const u32 sges = (TERN_WQE_BYTES_MAX - TERN_IB_HEADERS_UD) / sizeof(struct tern_sge);
 	const u32 receive_sges = (TERN_IB_RECEIVE_BYTES_MAX - sizeof(struct tern_receive_header)) /
 				 sizeof(struct tern_sge);
+	/* One for both: processes are told a single number, the smaller. */
+	const u32 max_sge = min3(min_t(u32, caps->send_sge_max, sges), caps->receive_sge_max,
+				 receive_sges);
 
 	*limits = (struct tern_ib_limits) {
 		.max_cqe = 1U << caps->cq_shift_max,
 		.max_qp_wr = min(max((1U << caps->sq_shift_max) / TERN_WQE_BLOCKS_MAX, 1U),
 				 1U << caps->rq_shift_max),
-		.max_send_sge = min_t(u32, caps->send_sge_max, sges),
-		.max_recv_sge = min_t(u32, caps->receive_sge_max, receive_sges),
+		.max_send_sge = max_sge,
+		.max_recv_sge = max_sge,
 		.max_inline = min_t(u32, caps->inline_max,
 				    TERN_WQE_BYTES_MAX - TERN_IB_HEADERS_CONNECTED),
 		.max_inline_ud = min_t(u32, caps->inline_max,
