@@ -188,9 +188,9 @@ void tern_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *sta
 
 	/* If the device does not answer, the last values stay. */
 	tern_statistics_read_port(priv);
-	spin_lock(&priv->port_lock);
+	spin_lock_bh(&priv->port_lock);
 	port = priv->port;
-	spin_unlock(&priv->port_lock);
+	spin_unlock_bh(&priv->port_lock);
 	for (i = 0; i < ARRAY_SIZE(tern_port_counters); i++)
 		*data++ = le64_to_cpu(*(const __le64 *)((const void *)&port +
 							tern_port_counters[i].offset));

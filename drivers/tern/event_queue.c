@@ -155,9 +155,12 @@ static irqreturn_t tern_eq_thread(int irq, void *data)
 	unsigned int done;
 
 	do {
+		/* Listeners raise softirqs, which run when bottom halves are enabled. */
+		local_bh_disable();
 		spin_lock_irq(&eq->lock);
 		done = tern_eq_drain(eq, TERN_EQ_BUDGET);
 		spin_unlock_irq(&eq->lock);
+		local_bh_enable();
 		cond_resched();
 	} while (done == TERN_EQ_BUDGET && !tern_is_dead(&eq->adapter->device));
 	return IRQ_HANDLED;
@@ -182,9 +185,11 @@ void tern_eqs_poll(struct tern_adapter *adapter)
 	for (i = 0; i < adapter->eq_count; i++) {
 		struct tern_eq *eq = &adapter->eqs[i];
 
+		local_bh_disable();
 		spin_lock_irq(&eq->lock);
 		lost = tern_eq_poll(eq);
 		spin_unlock_irq(&eq->lock);
+		local_bh_enable();
 		atomic64_add(lost, &adapter->lost_interrupts);
 	}
 }

@@ -12,9 +12,9 @@ int tern_statistics_read_port(struct tern_netdev *priv)
 			     TERN_STATISTICS_PORT, &port, sizeof(port));
 	if (err)
 		return err;
-	spin_lock(&priv->port_lock);
+	spin_lock_bh(&priv->port_lock);
 	priv->port = port;
-	spin_unlock(&priv->port_lock);
+	spin_unlock_bh(&priv->port_lock);
 	return 0;
 }
 
@@ -67,7 +67,7 @@ void tern_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *sum)
 		tern_statistics_add_tx(sum, &priv->tx_statistics[i]);
 		tern_statistics_add_rx(sum, &priv->rx_statistics[i]);
 	}
-	spin_lock(&priv->port_lock);
+	spin_lock_bh(&priv->port_lock);
 	sum->multicast = le64_to_cpu(priv->port.rx_multicast);
 	sum->tx_errors = le64_to_cpu(priv->port.tx_errors);
 	sum->rx_missed_errors = le64_to_cpu(priv->port.rx_no_buffer);
@@ -76,5 +76,5 @@ void tern_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *sum)
 				le64_to_cpu(priv->port.rx_too_short);
 	sum->rx_errors += le64_to_cpu(priv->port.rx_errors) + sum->rx_length_errors +
 			  sum->rx_over_errors;
-	spin_unlock(&priv->port_lock);
+	spin_unlock_bh(&priv->port_lock);
 }
