@@ -13,7 +13,7 @@ import time
 from . import dmesg, paths, watch
 from .agent import Agent, GuestError, Process
 
-BOOT_LIMIT = {"stock": 90, "newest": 90, "debug": 240}
+BOOT_LIMIT = {"stock": 180, "newest": 180, "debug": 400}
 
 
 def have_kvm():
