@@ -319,7 +319,7 @@ int tern_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!ctx->records)
-		tern_ring((uint8_t *)ctx->doorbell + TERN_DOORBELL_CQ_ARM, cq->cqn, cq->arm);
+		tern_ring(ctx->doorbell + TERN_DOORBELL_CQ_ARM, cq->cqn, cq->arm);
 	tern_unlock(&cq->lock);
 
 	return 0;

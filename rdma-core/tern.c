@@ -67,6 +67,7 @@ static int tern_get_context(struct tern_context *ctx)
 {
 	struct tern_get_context_resp resp = {};
 	struct tern_get_context cmd = {};
+	void *page;
 	int ret;
 
 #ifdef TERN_CONTEXT_FD_ARR
@@ -92,9 +93,12 @@ static int tern_get_context(struct tern_context *ctx)
 	ctx->inline_max = resp.drv.inline_max;
 	ctx->inline_max_ud = resp.drv.inline_max_ud;
 
-	ctx->doorbell = mmap(NULL, ctx->page_size, PROT_WRITE, MAP_SHARED,
-			     ctx->ibv_ctx.context.cmd_fd, resp.drv.doorbell_offset);
-	return ctx->doorbell == MAP_FAILED ? errno : 0;
+	page = mmap(NULL, ctx->page_size, PROT_WRITE, MAP_SHARED,
+		    ctx->ibv_ctx.context.cmd_fd, resp.drv.doorbell_offset);
+	if (page == MAP_FAILED)
+		return errno;
+	ctx->doorbell = page;
+	return 0;
 }
 
 static struct verbs_context *tern_alloc_context(struct ibv_device *ibdev, int cmd_fd,
@@ -135,7 +139,9 @@ static struct verbs_device *tern_device_alloc(struct verbs_sysfs_dev *sysfs_dev)
 {
 	struct tern_device *dev = calloc(1, sizeof(*dev));
 
-	return dev ? &dev->ibv_dev : NULL;
+	if (!dev)
+		return NULL;
+	return &dev->ibv_dev;
 }
 
 static void tern_device_free(struct verbs_device *vdev)

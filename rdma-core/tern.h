@@ -66,7 +66,7 @@ struct tern_device {
 
 struct tern_context {
 	struct verbs_context ibv_ctx;
-	void *doorbell;			/* this process's doorbell page */
+	uint8_t *doorbell;		/* this process's doorbell page */
 	size_t page_size;
 	bool records;			/* the device follows queue records */
 	uint32_t cq_entries_max;
@@ -119,7 +119,7 @@ struct tern_sq {
 	struct tern_lock lock;	/* posting */
 	uint32_t producer;		/* in blocks, free-running */
 	uint32_t posted;		/* in requests, free-running */
-	_Atomic(uint32_t) completed;	/* in requests; written under the CQ's lock */
+	atomic_uint completed;	/* in requests; written under the CQ's lock */
 	uint32_t request_max;
 	uint32_t mask;			/* blocks of the ring less one */
 	uint32_t sge_max;
@@ -137,7 +137,7 @@ struct tern_sq {
 struct tern_rq {
 	struct tern_lock lock;	/* posting */
 	uint32_t producer;		/* free-running */
-	_Atomic(uint32_t) completed;	/* free-running; written under the CQ's lock */
+	atomic_uint completed;	/* free-running; written under the CQ's lock */
 	uint32_t request_max;
 	uint32_t mask;			/* entries of the ring less one */
 	uint32_t sge_max;
@@ -152,8 +152,8 @@ struct tern_rq {
 struct tern_qp {
 	struct verbs_qp base;
 	uint32_t qpn;
-	uint64_t *doorbell_send;
-	uint64_t *doorbell_receive;
+	uint8_t *doorbell_send;
+	uint8_t *doorbell_receive;
 	struct tern_sq sq;
 	struct tern_rq rq;
 };
@@ -193,12 +193,12 @@ static inline void tern_ring(void *doorbell, uint32_t number, uint32_t index)
 /* Words of a record are shared with the device: each access is a single one. */
 static inline void tern_record_store(__le32 *word, uint32_t value)
 {
-	atomic_store_explicit((_Atomic(uint32_t) *)word, htole32(value), memory_order_release);
+	atomic_store_explicit((atomic_uint *)word, htole32(value), memory_order_release);
 }
 
 static inline uint32_t tern_record_load(__le32 *word)
 {
-	return le32toh(atomic_load_explicit((_Atomic(uint32_t) *)word, memory_order_relaxed));
+	return le32toh(atomic_load_explicit((atomic_uint *)word, memory_order_relaxed));
 }
 
 /* buffer.c */

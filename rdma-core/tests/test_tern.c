@@ -51,7 +51,7 @@ static struct bench *bench_new(bool datagram)
 	if (!b)
 		abort();
 	b->ctx.records = true;
-	b->ctx.doorbell = b->doorbells;
+	b->ctx.doorbell = (uint8_t *)b->doorbells;
 	for (i = 0; i < TERN_QP_TABLE_SIZE; i++)
 		b->qps[i] = b->empty;
 	b->qps[QPN >> TERN_QP_TABLE_SHIFT] = b->table;
@@ -67,8 +67,8 @@ static struct bench *bench_new(bool datagram)
 	b->qp.base.qp.send_cq = &b->cq.base.cq;
 	b->qp.base.qp.recv_cq = &b->cq.base.cq;
 	b->qp.qpn = QPN;
-	b->qp.doorbell_send = &b->doorbells[TERN_DOORBELL_SEND / 8];
-	b->qp.doorbell_receive = &b->doorbells[TERN_DOORBELL_RECEIVE / 8];
+	b->qp.doorbell_send = b->ctx.doorbell + TERN_DOORBELL_SEND;
+	b->qp.doorbell_receive = b->ctx.doorbell + TERN_DOORBELL_RECEIVE;
 
 	b->qp.sq.mask = BLOCKS - 1;
 	b->qp.sq.request_max = BLOCKS / 2;
@@ -245,6 +245,11 @@ static void test_poll(void)
 	struct bench *b = bench_new(false);
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND }, *bad;
 	struct ibv_recv_wr rwr = {}, *rbad;
+	struct tern_cqe sent = { .opcode = TERN_WQE_SEND };
+	struct tern_cqe received = {
+		.opcode = TERN_CQE_RECEIVE_WRITE_IMMEDIATE, .byte_count = htole32(99),
+		.immediate = { 1, 2, 3, 4 },
+	};
 	struct ibv_wc wc[2];
 	uint32_t i;
 
@@ -261,11 +266,10 @@ static void test_poll(void)
 		rwr.wr_id = 3000 + i;
 		CHECK(tern_post_recv(&b->qp.base.qp, &rwr, &rbad) == 0);
 
-		device_completes(b, (struct tern_cqe){ .opcode = TERN_WQE_SEND,
-						       .index = htole32(block) }, QPN);
-		device_completes(b, (struct tern_cqe){
-			.opcode = TERN_CQE_RECEIVE_WRITE_IMMEDIATE, .index = htole32(i),
-			.byte_count = htole32(99), .immediate = { 1, 2, 3, 4 } }, QPN);
+		sent.index = htole32(block);
+		received.index = htole32(i);
+		device_completes(b, sent, QPN);
+		device_completes(b, received, QPN);
 		CHECK(tern_poll_cq(&b->cq.base.cq, 2, wc) == 2);
 		CHECK(wc[0].wr_id == 2000 + i && wc[0].opcode == IBV_WC_SEND);
 		CHECK(wc[0].status == IBV_WC_SUCCESS && wc[0].qp_num == QPN);
@@ -281,12 +285,14 @@ static void test_poll(void)
 static void test_broken_device(void)
 {
 	struct bench *b = bench_new(false);
+	struct tern_cqe strange = {
+		.opcode = TERN_WQE_SEND, .status = 200, .index = htole32(0xffffffff),
+	};
 	struct ibv_wc wc[2];
 
-	device_completes(b, (struct tern_cqe){ .opcode = TERN_WQE_SEND }, 0x00100000 | QPN);
-	device_completes(b, (struct tern_cqe){ .opcode = TERN_WQE_SEND }, 0xff000000 | QPN);
-	device_completes(b, (struct tern_cqe){ .opcode = TERN_WQE_SEND, .status = 200,
-					       .index = htole32(0xffffffff) }, QPN);
+	device_completes(b, strange, 0x00100000 | QPN);
+	device_completes(b, strange, 0xff000000 | QPN);
+	device_completes(b, strange, QPN);
 	CHECK(tern_poll_cq(&b->cq.base.cq, 2, wc) == -1);
 	CHECK(tern_poll_cq(&b->cq.base.cq, 2, wc) == -1);
 	CHECK(tern_poll_cq(&b->cq.base.cq, 2, wc) == 1);

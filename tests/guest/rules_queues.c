@@ -122,8 +122,9 @@ void test_full_queues(void)
 
 	for (i = 0; i < 64; i++)
 		sges[i] = sge_of(&b, 4 * i, 4);
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
 	for (i = 0; i < 2; i++) {
-		attr.send_cq = attr.recv_cq = cq;
 		qp[i] = ibv_create_qp(dev.pd, &attr);
 		REQUIRE(qp[i] && attr.cap.max_send_sge <= 64 && attr.cap.max_recv_sge <= 64);
 		to_init(qp[i]);
@@ -206,7 +207,8 @@ void test_inline(void)
 	struct ibv_qp *a, *b;
 	uint32_t length;
 
-	attr.send_cq = attr.recv_cq = cq;
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
 	a = ibv_create_qp(dev.pd, &attr);
 	b = qp_new(IBV_QPT_RC, cq, (struct ibv_qp_cap){ 1, 1, 1, 1, 0 });
 	REQUIRE(a);
