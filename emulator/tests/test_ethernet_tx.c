@@ -388,6 +388,7 @@ TERN_TEST(bad_requests)
 	const uint16_t sum = TERN_WQE_ETHERNET_CHECKSUM, tso = TERN_WQE_ETHERNET_TSO;
 	size_t n = net_build(frame, &tcp4, 1460, 6);
 	struct tern_wqe_ethernet none = { 0 }, segment = { 0 };
+	struct net_headers tagged = tcp4;
 	unsigned int errors = 0;
 
 	start();
@@ -438,7 +439,18 @@ TERN_TEST(bad_requests)
 	CHECK_EQ(send_flags(tso, segment, 1000), TERN_WC_LOCAL_QP_OPERATION);
 	segment.mss = htole16(1460);
 	CHECK_EQ(send_flags(tso, segment, 54 + 65537), TERN_WC_LOCAL_LENGTH);
-	errors += 7;
+	/* A tag that is none to this NIC: the MTU would count its 4 bytes as the link's. */
+	tagged.tagged = true;
+	net_build(frame, &tagged, 2000, 6);
+	frame[12] = 0x88;
+	frame[13] = 0xa8;
+	segment.l3_offset = htole16(18);
+	segment.header_length = htole16(58);
+	CHECK_EQ(send_flags(tso, segment, 2058), TERN_WC_LOCAL_QP_OPERATION);
+	errors += 8;
+	segment.l3_offset = htole16(14);
+	segment.header_length = htole16(54);
+	net_build(frame, &tcp4, 1460, 6);
 	wire_count = 0;
 	CHECK_EQ(send_flags(tso, segment, 54 + 65536), TERN_WC_SUCCESS);
 	CHECK_EQ(host_counter(machine, 0, "tx_errors"), errors);

@@ -145,6 +145,20 @@ TERN_TEST(burst_is_bounded)
 	world_destroy(world);
 }
 
+/* What a call may send is bounded by its budget, give or take one turn of a source. */
+TERN_TEST(budget)
+{
+	start(0, 1, 1);
+	for (unsigned int i = 0; i < 100; i++)
+		send_tagged(0, 100);
+	CHECK(host_run(machine, 4));
+	CHECK(sent_count >= 4 && sent_count <= 4 + 16);
+	while (host_run(machine, 4))
+		;
+	CHECK_EQ(sent_count, 100);
+	world_destroy(world);
+}
+
 /* Two queues with work get equal shares, whoever has more posted. */
 TERN_TEST(round_robin)
 {
