@@ -173,7 +173,7 @@ static int run_alarms(struct tern_loop *loop)
 
 	if (!loop->alarms)
 		return 0;
-	/* One reading of the clock: an alarm that is set again for "now" waits for the next turn. */
+	/* One reading of the clock: an alarm set again for "now" waits for the next turn. */
 	now = tern_loop_now();
 	while ((alarm = due_alarm(loop, now))) {
 		tern_loop_cancel_alarm(loop, alarm);

@@ -70,7 +70,7 @@ void tern_port_log(struct tern_port *port, const char *format, ...)
 	port->ops->log(port->nic, line);
 }
 
-static void capture(struct tern_port *port, const struct tern_frame *frame)
+static void record(struct tern_port *port, const struct tern_frame *frame)
 {
 	if (!port->capture || !tern_capture_frame(port->capture, frame))
 		return;
@@ -86,7 +86,7 @@ void tern_port_transmit(struct tern_port *port, const struct tern_frame *frame)
 	}
 	port->statistics.sent_frames++;
 	port->statistics.sent_bytes += tern_frame_length(frame);
-	capture(port, frame);
+	record(port, frame);
 	port->plug_ops->transmit(port->plug, port, frame);
 }
 
@@ -98,7 +98,7 @@ static void give(struct tern_port *port, const struct tern_frame *frame)
 	}
 	port->statistics.received_frames++;
 	port->statistics.received_bytes += tern_frame_length(frame);
-	capture(port, frame);
+	record(port, frame);
 	port->ops->receive(port->nic, frame);
 }
 
@@ -256,5 +256,5 @@ uint64_t tern_port_stop_capture(struct tern_port *port)
 
 bool tern_port_capturing(const struct tern_port *port)
 {
-	return port->capture != NULL;
+	return !!port->capture;
 }

@@ -50,8 +50,8 @@ static bool name_is_free(const char *path, char *error, size_t error_size)
 	if (lstat(path, &st))
 		return true;
 	if (!S_ISSOCK(st.st_mode)) {
-		snprintf(error, error_size, "%s exists and is no socket: remove it or choose another path",
-			 path);
+		snprintf(error, error_size,
+			 "%s exists and is no socket: remove it or choose another path", path);
 		return false;
 	}
 	fd = tern_socket_connect(path);
@@ -59,8 +59,8 @@ static bool name_is_free(const char *path, char *error, size_t error_size)
 		return true;
 	if (fd >= 0)
 		close(fd);
-	snprintf(error, error_size, "%s is served by another process: stop it or choose another path",
-		 path);
+	snprintf(error, error_size,
+		 "%s is served by another process: stop it or choose another path", path);
 	return false;
 }
 

@@ -16,6 +16,10 @@ struct tern_loop;
 
 #define TERN_LOOP_FOREVER	UINT64_MAX
 
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#endif
+
 /* A descriptor that is watched. Embedded in its owner, which fills in fd, ready and context. */
 struct tern_watch {
 	int fd;

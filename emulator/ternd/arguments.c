@@ -72,7 +72,7 @@ static int add_option(json_object *config, const char *option, const char *value
 		json_object_object_add(config, "spin_us", json_object_new_string(value));
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		json_object *item;
 		char reason[200];
 
@@ -95,7 +95,8 @@ static int add_option(json_object *config, const char *option, const char *value
 	return -1;
 }
 
-json_object *ternd_config_of_arguments(int argc, char **argv, char *error, size_t error_size)
+json_object *ternd_config_of_arguments(int argc, char *const argv[], char *error,
+				       size_t error_size)
 {
 	json_object *config = NULL;
 

@@ -214,15 +214,16 @@ static const char *const misbehaviours[] = {
 static void parse_rule(struct ternd_fields *fields, struct tern_wire_rule *rule)
 {
 	const char *what = ternd_field_string(fields, "what", true);
-	size_t kind, kinds = sizeof(misbehaviours) / sizeof(misbehaviours[0]);
+	size_t kind, kinds = ARRAY_SIZE(misbehaviours);
+	bool delays;
 
 	if (!what)
 		return;
 	for (kind = 0; kind < kinds && strcmp(what, misbehaviours[kind]); kind++)
 		;
 	if (kind == kinds) {
-		ternd_fields_fail(fields, "\"what\" must be drop, duplicate, delay, reorder or corrupt, not \"%s\"",
-				  what);
+		ternd_fields_fail(fields, "\"what\" must be drop, duplicate, delay, reorder or "
+				  "corrupt, not \"%s\"", what);
 		return;
 	}
 	rule->what = (enum tern_misbehaviour)kind;
@@ -234,9 +235,12 @@ static void parse_rule(struct ternd_fields *fields, struct tern_wire_rule *rule)
 	rule->delay_ns = ternd_field_number(fields, "delay_ns", false, 0, INT64_MAX);
 	if (ternd_field_given(fields, "nth") == ternd_field_given(fields, "probability") ||
 	    (ternd_field_given(fields, "nth") && !rule->nth))
-		ternd_fields_fail(fields, "give either \"probability\" (0 to 1) or \"nth\" (1 is the next frame)");
-	if (ternd_field_given(fields, "delay_ns") != (rule->what == TERN_WIRE_DELAY))
-		ternd_fields_fail(fields, "\"delay_ns\" goes with \"what\": \"delay\", and with nothing else");
+		ternd_fields_fail(fields, "give either \"probability\" (0 to 1) or "
+				  "\"nth\" (1 is the next frame)");
+	delays = rule->what == TERN_WIRE_DELAY;
+	if (ternd_field_given(fields, "delay_ns") != delays)
+		ternd_fields_fail(fields, "\"delay_ns\" goes with \"what\": \"delay\", "
+				  "and with nothing else");
 }
 
 static void run_add_rule(struct ternd *ternd, struct ternd_fields *fields, json_object *answer,
@@ -370,7 +374,7 @@ static const struct command commands[] = {
 	{ "quit", { NULL }, run_quit },
 };
 
-#define COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+#define COMMANDS	ARRAY_SIZE(commands)
 
 static const struct command *find(const char *name)
 {

@@ -44,8 +44,8 @@ static void make_nic(struct ternd *ternd, json_object *object, unsigned int inde
 	if (fields.failed)
 		return;
 	if (!good_name(options.name))
-		ternd_fields_fail(&fields, "\"%s\" is no good name: up to %d letters, digits and _ - .",
-				  options.name, NAME_MAX_LENGTH);
+		ternd_fields_fail(&fields, "\"%s\" is no good name: up to %d letters, digits "
+				  "and _ - .", options.name, NAME_MAX_LENGTH);
 	else if (ternd_find_nic(ternd, options.name))
 		ternd_fields_fail(&fields, "there are two NICs \"%s\"", options.name);
 	else if (!ternd_nic_create(ternd, &options, reason, sizeof(reason)))
@@ -170,7 +170,7 @@ int ternd_config_apply(struct ternd *ternd, json_object *config, char *error, si
 	ternd_fields_init(&fields, config, "configuration", keys, error, error_size);
 	ternd->spin_ns = 1000 * ternd_field_number(&fields, "spin_us", false,
 						   ternd->spin_ns / 1000, SPIN_MAX_US);
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && !*error; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(lists) && !*error; i++) {
 		json_object *list = NULL;
 
 		if (!json_object_object_get_ex(config, lists[i].key, &list))

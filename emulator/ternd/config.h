@@ -11,7 +11,8 @@
 #include "ternd.h"
 
 /* The configuration of a command line. NULL with the reason in @error. */
-json_object *ternd_config_of_arguments(int argc, char **argv, char *error, size_t error_size);
+json_object *ternd_config_of_arguments(int argc, char *const argv[], char *error,
+				       size_t error_size);
 
 /* Make all that @config asks for. 0, or -1 with the reason in @error. */
 int ternd_config_apply(struct ternd *ternd, json_object *config, char *error,

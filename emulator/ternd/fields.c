@@ -191,8 +191,8 @@ bool ternd_field_mac(struct ternd_fields *fields, const char *key, uint8_t mac[6
 	for (int i = 0; i < 6; i++)
 		mac[i] = (uint8_t)byte[i];
 	if (mac[0] & 1 || !(mac[0] | mac[1] | mac[2] | mac[3] | mac[4] | mac[5])) {
-		ternd_fields_fail(fields, "\"%s\" %s is no address of one station: its first byte must be even, and it must not be zero",
-				  key, text);
+		ternd_fields_fail(fields, "\"%s\" %s is no address of one station: its first "
+				  "byte must be even, and it must not be zero", key, text);
 		return false;
 	}
 	return true;

@@ -67,6 +67,7 @@ static void host_set_timer(void *host, uint64_t deadline)
 
 	tern_loop_set_alarm(nic->ternd->loop, &nic->timer, deadline);
 }
+
 static_assert(TERN_NIC_NO_DEADLINE == UINT64_MAX, "cancels a loop's alarm");
 
 static void host_transmit(void *host, const struct tern_frame *frame)

@@ -27,7 +27,7 @@ struct sink {
 
 static struct tern_loop *loop;
 static struct sink a, b;
-static char directory[] = "/tmp/tern-test-XXXXXX";
+static char directory[32];
 static char path[80], error[400];
 
 static void sink_receive(void *nic, const struct tern_frame *frame)
@@ -106,6 +106,7 @@ static void turn(void)
 
 static void make_path(void)
 {
+	strcpy(directory, "/tmp/tern-test-XXXXXX");
 	CHECK(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/wire", directory);
 }

@@ -7,7 +7,7 @@
 
 static struct tern_loop *loop;
 static char order[32];
-static char letter_a[] = "a", letter_b[] = "b", letter_c[] = "c";
+static char letter_a = 'a', letter_b = 'b', letter_c = 'c';
 
 static void note(char what)
 {
@@ -21,9 +21,9 @@ static void expired(void *context)
 
 TERN_TEST(alarms_in_order_of_their_time)
 {
-	struct tern_alarm a = { .expired = expired, .context = letter_a };
-	struct tern_alarm b = { .expired = expired, .context = letter_b };
-	struct tern_alarm c = { .expired = expired, .context = letter_c };
+	struct tern_alarm a = { .expired = expired, .context = &letter_a };
+	struct tern_alarm b = { .expired = expired, .context = &letter_b };
+	struct tern_alarm c = { .expired = expired, .context = &letter_c };
 	uint64_t now = tern_loop_now();
 
 	loop = tern_loop_create();
@@ -48,7 +48,7 @@ TERN_TEST(alarms_in_order_of_their_time)
 
 TERN_TEST(a_wait_ends_with_the_next_alarm)
 {
-	struct tern_alarm a = { .expired = expired, .context = letter_a };
+	struct tern_alarm a = { .expired = expired, .context = &letter_a };
 	uint64_t start = tern_loop_now(), waited;
 
 	loop = tern_loop_create();

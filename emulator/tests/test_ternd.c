@@ -16,8 +16,14 @@
 #include "tern_test.h"
 
 static struct ternd ternd;
-static char directory[] = "/tmp/tern-test-XXXXXX";
+static char directory[32];
 static char error[600];
+
+static void make_directory(void)
+{
+	strcpy(directory, "/tmp/tern-test-XXXXXX");
+	CHECK(mkdtemp(directory));
+}
 
 static char *in_directory(const char *name)
 {
@@ -31,7 +37,7 @@ static char *in_directory(const char *name)
 
 static void start(void)
 {
-	CHECK(mkdtemp(directory));
+	make_directory();
 	ternd.started = tern_loop_now();
 	ternd.loop = tern_loop_create();
 	CHECK(ternd.loop);
@@ -138,7 +144,8 @@ TERN_TEST(configurations_that_are_refused_say_why)
 		{ "\"streams\": [{\"nic\": \"a\", \"path\": \"x\"}]", "\"role\" is missing" },
 		{ "\"streams\": [{\"nic\": \"a\", \"path\": \"x\", \"role\": \"both\"}]",
 		  "\"role\" must be server or client, not \"both\"" },
-		{ "\"streams\": [{\"nic\": \"a\", \"path\": \"/no/x\", \"role\": \"server\"}]",
+		{ "\"streams\": [{\"nic\": \"a\", \"path\": \"/no/x\", "
+		  "\"role\": \"server\"}]",
 		  "stream: a: cannot make the socket /no/x" },
 		{ "\"taps\": [{\"nic\": \"a\", \"ifname\": \"\"}]", "string that is not empty" },
 		{ "\"captures\": [{\"nic\": \"a\", \"file\": \"/no/x\"}]", "capture: a: cannot write" },
@@ -167,7 +174,7 @@ TERN_TEST(configurations_that_are_refused_say_why)
 	start();
 	CHECK_EQ(configure("{}"), -1);
 	CHECK(strstr(error, "there is no NIC"));
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char text[600];
 
 		snprintf(text, sizeof(text), "{%s, %s}", nic_a, cases[i].more);
@@ -177,7 +184,7 @@ TERN_TEST(configurations_that_are_refused_say_why)
 		while (ternd.nics)
 			ternd_nic_destroy(ternd.nics);
 	}
-	for (size_t i = 0; i < sizeof(nics) / sizeof(nics[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(nics); i++) {
 		char text[600];
 
 		snprintf(text, sizeof(text), "{\"nics\": [{%s}]}", nics[i].nic);
@@ -193,8 +200,7 @@ TERN_TEST(configurations_that_are_refused_say_why)
 static const char *arguments(int argc, ...)
 {
 	static char text[2000];
-	static char name[] = "ternd";
-	char *argv[16] = { name };
+	char name[] = "ternd", *argv[16] = { name };
 	json_object *config;
 	va_list args;
 
@@ -229,7 +235,7 @@ TERN_TEST(command_line)
 	CHECK(strstr(arguments(2, "--nic", "a=1,a=2"), "a is given twice"));
 	CHECK(strstr(arguments(2, "--config", "/nowhere"), "/nowhere: "));
 	CHECK(!strchr(error, '\n'));
-	CHECK(mkdtemp(directory));
+	make_directory();
 	path = in_directory("config");
 	file = fopen(path, "w");
 	CHECK(file);
@@ -442,7 +448,7 @@ TERN_TEST(the_program_says_ready_and_ends_cleanly)
 
 	if (access(argv[0], X_OK))
 		SKIP("%s is not built", argv[0]);
-	CHECK(mkdtemp(directory));
+	make_directory();
 	snprintf(nic, sizeof(nic), "name=a,socket=%s/a", directory);
 	snprintf(control, sizeof(control), "%s/control", directory);
 	for (int by_command = 0; by_command < 2; by_command++) {

@@ -80,7 +80,7 @@ TERN_TEST(negotiation_that_fails_ends_the_session)
 	};
 	char reply[100];
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		start();
 		CHECK_EQ(version(cases[i].major, 1, cases[i].json, cases[i].length, reply,
 				 sizeof(reply)), cases[i].err);
@@ -425,7 +425,7 @@ TERN_TEST(what_we_do_not_know_is_refused)
 	size_t got;
 
 	start_negotiated();
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		CHECK_EQ(client_call(&client, commands[i], payload, sizeof(payload), NULL, 0,
 				     NULL, 0, &got), ENOTSUP);
 	stop();
@@ -455,7 +455,7 @@ TERN_TEST(impossible_sizes_end_the_session)
 {
 	static const uint32_t sizes[] = { 0, 15, TERN_CHANNEL_MESSAGE_MAX + 1, UINT32_MAX };
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct vfio_user_header header = { .command = VFIO_USER_DEVICE_RESET,
 						   .size = sizes[i] };
 

@@ -9,6 +9,7 @@
 
 #include "channel.h"
 
+#define FDS_KEPT	(4 * TERN_CHANNEL_FDS_MAX)
 #define IN_SIZE		(2 * TERN_CHANNEL_MESSAGE_MAX)
 #define OUT_SIZE	(4 * TERN_CHANNEL_MESSAGE_MAX)
 
@@ -23,7 +24,7 @@ struct tern_channel {
 	uint64_t position;		/* of in[in_start] in the stream */
 	size_t in_start, in_end;
 	size_t out_start, out_end;
-	struct received_fd fds[4 * TERN_CHANNEL_FDS_MAX];
+	struct received_fd fds[FDS_KEPT];
 	unsigned int fd_count;
 	uint8_t in[IN_SIZE];
 	uint8_t out[OUT_SIZE];
@@ -101,7 +102,7 @@ static int keep_fds(struct tern_channel *channel, struct msghdr *message)
 			struct received_fd received = { .message = beginning };
 
 			memcpy(&received.fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-			if (channel->fd_count == sizeof(channel->fds) / sizeof(channel->fds[0])) {
+			if (channel->fd_count == FDS_KEPT) {
 				close(received.fd);
 				err = -EMSGSIZE;
 				continue;

@@ -44,7 +44,7 @@ unsigned int tern_channel_take_fds(struct tern_channel *channel,
 				   int fds[TERN_CHANNEL_FDS_MAX]);
 
 /*
- * Queue the reply to @request, with @error (an errno, 0 for success) and, on
+ * Queue the reply to @request, with @error (a positive errno, 0 for success) and, on
  * success, @length bytes of payload; the caller fills the payload in at the
  * address returned. Nothing is queued when the request wants no reply. NULL
  * without room, which tern_channel_has_room() tells before.

@@ -73,7 +73,8 @@ static void init_bars(struct tern_config_space *space, const struct tern_pci_con
 		if (bar != TERN_BAR_REGISTERS)
 			type |= PCI_BASE_ADDRESS_MEM_PREFETCH;
 		set32(space, offset, type);
-		writable32(space, offset, (uint32_t)~(size - 1) & (uint32_t)PCI_BASE_ADDRESS_MEM_MASK);
+		writable32(space, offset,
+			   (uint32_t)~(size - 1) & (uint32_t)PCI_BASE_ADDRESS_MEM_MASK);
 		writable32(space, offset + 4, (uint32_t)(~(size - 1) >> 32));
 	}
 }

@@ -33,10 +33,10 @@ int tern_session_irq_info(struct tern_session *session, const struct vfio_user_h
 	void *reply;
 
 	if (length < sizeof(info))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(&info, payload, sizeof(info));
 	if (info.argsz < sizeof(info) || info.index >= VFIO_PCI_NUM_IRQS)
-		return EINVAL;
+		return -EINVAL;
 	info.argsz = sizeof(info);
 	info.flags = 0;
 	info.count = 0;
@@ -46,7 +46,7 @@ int tern_session_irq_info(struct tern_session *session, const struct vfio_user_h
 	}
 	reply = tern_channel_reply(session->channel, header, 0, sizeof(info));
 	if (!reply)
-		return ENOBUFS;
+		return -ENOBUFS;
 	memcpy(reply, &info, sizeof(info));
 	return 0;
 }
@@ -65,10 +65,10 @@ static int check_eventfd(int fd)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	length = readlink(path, name, sizeof(name));
 	if (length != (ssize_t)sizeof(name) - 1 || memcmp(name, eventfd_name, (size_t)length))
-		return EINVAL;
+		return -EINVAL;
 	flags = fcntl(fd, F_GETFL);
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
-		return errno;
+		return -errno;
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static int set_eventfds(struct tern_session *session, const struct vfio_user_irq
 
 	/* No descriptor at all takes those of the range away. */
 	if (count && count != set->count)
-		err = EINVAL;
+		err = -EINVAL;
 	for (unsigned int i = 0; i < count && !err; i++)
 		err = check_eventfd(fds[i]);
 	if (err) {
@@ -149,23 +149,23 @@ int tern_session_set_irqs(struct tern_session *session, const struct vfio_user_h
 	unsigned int vectors;
 
 	if (length < sizeof(set))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(&set, payload, sizeof(set));
 	data = set.flags & VFIO_IRQ_SET_DATA_TYPE_MASK;
 	action = set.flags & VFIO_IRQ_SET_ACTION_TYPE_MASK;
 	/* Exactly one of each. */
 	if (set.flags & ~(VFIO_IRQ_SET_DATA_TYPE_MASK | VFIO_IRQ_SET_ACTION_TYPE_MASK) ||
 	    !data || data & (data - 1) || !action || action & (action - 1))
-		return EINVAL;
+		return -EINVAL;
 	if (set.index >= VFIO_PCI_NUM_IRQS)
-		return EINVAL;
+		return -EINVAL;
 	vectors = set.index == VFIO_PCI_MSIX_IRQ_INDEX ? session->vectors : 0;
 	if (set.start > vectors || set.count > vectors - set.start)
-		return EINVAL;
+		return -EINVAL;
 	if (!set.count) {
 		if (set.start || data != VFIO_IRQ_SET_DATA_NONE ||
 		    action != VFIO_IRQ_SET_ACTION_TRIGGER)
-			return EINVAL;
+			return -EINVAL;
 		if (vectors)
 			disable(session);
 	} else if (data == VFIO_IRQ_SET_DATA_EVENTFD) {
@@ -173,16 +173,16 @@ int tern_session_set_irqs(struct tern_session *session, const struct vfio_user_h
 
 		/* Events on masking and unmasking are for interrupts that mask themselves. */
 		if (action != VFIO_IRQ_SET_ACTION_TRIGGER)
-			return ENOTSUP;
+			return -ENOTSUP;
 		err = set_eventfds(session, &set);
 		if (err)
 			return err;
 	} else if (data == VFIO_IRQ_SET_DATA_BOOL) {
 		if (length - sizeof(set) < set.count)
-			return EINVAL;
+			return -EINVAL;
 		act(session, &set, payload + sizeof(set));
 	} else {
 		act(session, &set, NULL);
 	}
-	return tern_channel_reply(session->channel, header, 0, 0) ? 0 : ENOBUFS;
+	return tern_channel_reply(session->channel, header, 0, 0) ? 0 : -ENOBUFS;
 }

@@ -136,7 +136,7 @@ void tern_pci_config_write(struct tern_pci_function *function, uint64_t offset,
 		if (offset >= TERN_PCI_CONFIG_SIZE || i >= TERN_PCI_CONFIG_SIZE - offset)
 			break;
 		tern_config_space_write(&function->space, (unsigned int)(offset + i), from[i]);
-		if (offset + i == flr_byte && from[i] & PCI_EXP_DEVCTL_BCR_FLR >> 8)
+		if (offset + i == flr_byte && (from[i] << 8 & PCI_EXP_DEVCTL_BCR_FLR))
 			flr = true;
 	}
 	if (flr)

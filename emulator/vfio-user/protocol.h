@@ -45,6 +45,7 @@ struct vfio_user_header {
 	uint32_t flags;
 	uint32_t error;
 };
+
 static_assert(sizeof(struct vfio_user_header) == 16, "vfio_user_header");
 
 struct vfio_user_version {
@@ -52,6 +53,7 @@ struct vfio_user_version {
 	uint16_t minor;
 	/* JSON text with a terminating NUL follows */
 };
+
 static_assert(sizeof(struct vfio_user_version) == 4, "vfio_user_version");
 
 #define VFIO_USER_DMA_READABLE	1u
@@ -64,6 +66,7 @@ struct vfio_user_dma_map {
 	uint64_t address;
 	uint64_t size;
 };
+
 static_assert(sizeof(struct vfio_user_dma_map) == 32, "vfio_user_dma_map");
 
 #define VFIO_USER_DMA_UNMAP_ALL	2u
@@ -74,6 +77,7 @@ struct vfio_user_dma_unmap {
 	uint64_t address;
 	uint64_t size;
 };
+
 static_assert(sizeof(struct vfio_user_dma_unmap) == 24, "vfio_user_dma_unmap");
 
 struct vfio_user_device_info {
@@ -82,6 +86,7 @@ struct vfio_user_device_info {
 	uint32_t num_regions;
 	uint32_t num_irqs;
 };
+
 static_assert(sizeof(struct vfio_user_device_info) == 16, "vfio_user_device_info");
 
 struct vfio_user_region_info {
@@ -92,6 +97,7 @@ struct vfio_user_region_info {
 	uint64_t size;
 	uint64_t offset;
 };
+
 static_assert(sizeof(struct vfio_user_region_info) == 32, "vfio_user_region_info");
 
 struct vfio_user_irq_info {
@@ -100,6 +106,7 @@ struct vfio_user_irq_info {
 	uint32_t index;
 	uint32_t count;
 };
+
 static_assert(sizeof(struct vfio_user_irq_info) == 16, "vfio_user_irq_info");
 
 struct vfio_user_irq_set {
@@ -110,6 +117,7 @@ struct vfio_user_irq_set {
 	uint32_t count;
 	/* booleans may follow, a byte each */
 };
+
 static_assert(sizeof(struct vfio_user_irq_set) == 20, "vfio_user_irq_set");
 
 struct vfio_user_region_access {
@@ -118,12 +126,14 @@ struct vfio_user_region_access {
 	uint32_t count;
 	/* data follows */
 };
+
 static_assert(sizeof(struct vfio_user_region_access) == 16, "vfio_user_region_access");
 
 struct vfio_user_write_multi {
 	uint64_t count;
 	/* struct vfio_user_write_one follow */
 };
+
 static_assert(sizeof(struct vfio_user_write_multi) == 8, "vfio_user_write_multi");
 
 struct vfio_user_write_one {
@@ -132,6 +142,7 @@ struct vfio_user_write_one {
 	uint32_t count;
 	uint8_t data[8];
 };
+
 static_assert(sizeof(struct vfio_user_write_one) == 24, "vfio_user_write_one");
 
 #endif /* TERN_VFIO_USER_PROTOCOL_H */

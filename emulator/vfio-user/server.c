@@ -213,7 +213,7 @@ void tern_vfio_user_destroy(struct tern_vfio_user *server)
 
 bool tern_vfio_user_attached(const struct tern_vfio_user *server)
 {
-	return server->session.channel != NULL;
+	return !!server->session.channel;
 }
 
 struct tern_pci_function *tern_vfio_user_function(struct tern_vfio_user *server)

@@ -9,7 +9,7 @@
 
 #include "session.h"
 
-/* Positive errno, or 0 with the reply queued. */
+/* 0 with the reply queued, or a negative errno, with which the caller replies. */
 typedef int handler_fn(struct tern_session *session, const struct vfio_user_header *header,
 		       const uint8_t *payload, size_t length);
 
@@ -19,7 +19,7 @@ static int reply_with(struct tern_session *session, const struct vfio_user_heade
 	void *reply = tern_channel_reply(session->channel, header, 0, length);
 
 	if (!reply)
-		return ENOBUFS;
+		return -ENOBUFS;
 	if (length)
 		memcpy(reply, payload, length);
 	return 0;
@@ -33,10 +33,10 @@ static int dma_map(struct tern_session *session, const struct vfio_user_header *
 	unsigned int count;
 
 	if (length < sizeof(map))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(&map, payload, sizeof(map));
 	if (map.flags & ~(VFIO_USER_DMA_READABLE | VFIO_USER_DMA_WRITABLE) || !map.flags)
-		return EINVAL;
+		return -EINVAL;
 	count = tern_channel_take_fds(session->channel, fds);
 	err = count > 1 ? -EINVAL :
 	      tern_dma_map_add(session->dma, map.address, map.size, count ? fds[0] : -1,
@@ -44,7 +44,7 @@ static int dma_map(struct tern_session *session, const struct vfio_user_header *
 			       map.flags & VFIO_USER_DMA_WRITABLE);
 	for (unsigned int i = 0; i < count; i++)
 		close(fds[i]);
-	return err ? -err : reply_with(session, header, NULL, 0);
+	return err ? err : reply_with(session, header, NULL, 0);
 }
 
 static int dma_unmap(struct tern_session *session, const struct vfio_user_header *header,
@@ -54,21 +54,21 @@ static int dma_unmap(struct tern_session *session, const struct vfio_user_header
 	int err;
 
 	if (length < sizeof(unmap))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(&unmap, payload, sizeof(unmap));
 	if (unmap.flags == VFIO_USER_DMA_UNMAP_ALL) {
 		if (unmap.address || unmap.size)
-			return EINVAL;
+			return -EINVAL;
 		session->ops->invalidate(session->device, 0, UINT64_MAX);
 		tern_dma_map_remove_all(session->dma);
 		return reply_with(session, header, &unmap, sizeof(unmap));
 	}
 	if (unmap.flags || !unmap.size || unmap.size - 1 > UINT64_MAX - unmap.address)
-		return EINVAL;
+		return -EINVAL;
 	/* The device forgets the range first; it is served on this very thread. */
 	session->ops->invalidate(session->device, unmap.address, unmap.size);
 	err = tern_dma_map_remove(session->dma, unmap.address, unmap.size);
-	return err ? -err : reply_with(session, header, &unmap, sizeof(unmap));
+	return err ? err : reply_with(session, header, &unmap, sizeof(unmap));
 }
 
 static int device_info(struct tern_session *session, const struct vfio_user_header *header,
@@ -77,10 +77,10 @@ static int device_info(struct tern_session *session, const struct vfio_user_head
 	struct vfio_user_device_info info;
 
 	if (length < sizeof(info))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(&info, payload, sizeof(info));
 	if (info.argsz < sizeof(info))
-		return EINVAL;
+		return -EINVAL;
 	info.argsz = sizeof(info);
 	info.flags = VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI;
 	info.num_regions = VFIO_PCI_NUM_REGIONS;
@@ -94,6 +94,7 @@ static uint64_t region_size(const struct tern_session *session, uint32_t region)
 		return TERN_PCI_CONFIG_SIZE;
 	return tern_pci_function_bar_size(session->function, region);
 }
+
 static_assert(VFIO_PCI_BAR0_REGION_INDEX == 0 && VFIO_PCI_BAR5_REGION_INDEX == 5,
 	      "the first regions are the BARs");
 
@@ -107,10 +108,10 @@ static int region_info(struct tern_session *session, const struct vfio_user_head
 	struct vfio_user_region_info info;
 
 	if (length < sizeof(info))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(&info, payload, sizeof(info));
 	if (info.argsz < sizeof(info) || info.index >= VFIO_PCI_NUM_REGIONS)
-		return EINVAL;
+		return -EINVAL;
 	info.argsz = sizeof(info);
 	info.size = region_size(session, info.index);
 	info.flags = info.size ? VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE : 0;
@@ -125,9 +126,9 @@ static int check_access(const struct tern_session *session,
 	uint64_t size = region_size(session, access->region);
 
 	if (!access->count || access->count > TERN_CHANNEL_DATA_MAX)
-		return EINVAL;
+		return -EINVAL;
 	if (access->offset > size || access->count > size - access->offset)
-		return EINVAL;
+		return -EINVAL;
 	return 0;
 }
 
@@ -139,14 +140,14 @@ static int region_read(struct tern_session *session, const struct vfio_user_head
 	int err;
 
 	if (length < sizeof(access))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(&access, payload, sizeof(access));
 	err = check_access(session, &access);
 	if (err)
 		return err;
 	reply = tern_channel_reply(session->channel, header, 0, sizeof(access) + access.count);
 	if (!reply)
-		return ENOBUFS;
+		return -ENOBUFS;
 	memcpy(reply, &access, sizeof(access));
 	reply += sizeof(access);
 	session->statistics->register_reads++;
@@ -181,10 +182,10 @@ static int region_write(struct tern_session *session, const struct vfio_user_hea
 	int err;
 
 	if (length < sizeof(access))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(&access, payload, sizeof(access));
 	if (access.count > length - sizeof(access))
-		return EINVAL;
+		return -EINVAL;
 	err = write_region(session, &access, payload + sizeof(access));
 	return err ? err : reply_with(session, header, &access, sizeof(access));
 }
@@ -198,19 +199,19 @@ static int region_write_multi(struct tern_session *session,
 	struct vfio_user_write_one one;
 
 	if (length < sizeof(multi))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(&multi, payload, sizeof(multi));
 	payload += sizeof(multi);
 	length -= sizeof(multi);
 	if (multi.count > length / sizeof(one))
-		return EINVAL;
+		return -EINVAL;
 	for (uint64_t i = 0; i < multi.count; i++) {
 		struct vfio_user_region_access access;
 		int err;
 
 		memcpy(&one, payload + i * sizeof(one), sizeof(one));
 		if (one.count > sizeof(one.data))
-			return EINVAL;
+			return -EINVAL;
 		access.offset = one.offset;
 		access.region = one.region;
 		access.count = one.count;
@@ -256,13 +257,13 @@ static int dispatch(struct tern_session *session, const struct vfio_user_header 
 		*reason = "it sent a reply to no command";
 		return -EPROTO;
 	}
-	if (header->command < sizeof(handlers) / sizeof(handlers[0]))
+	if (header->command < ARRAY_SIZE(handlers))
 		handler = handlers[header->command];
 	if (!session->negotiated && handler != tern_session_negotiate)
-		err = EINVAL;
+		err = -EINVAL;
 	else
-		err = handler ? handler(session, header, payload, length) : ENOTSUP;
-	if (err && !tern_channel_reply(session->channel, header, err, 0))
+		err = handler ? handler(session, header, payload, length) : -ENOTSUP;
+	if (err && !tern_channel_reply(session->channel, header, -err, 0))
 		return -ENOBUFS;
 	if (!session->negotiated) {
 		tern_channel_flush(session->channel);

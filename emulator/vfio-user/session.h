@@ -35,7 +35,7 @@ void tern_session_end(struct tern_session *session);
 /* Deliver an interrupt; a tern_msix_deliver_fn. */
 void tern_session_deliver(void *session, unsigned int vector);
 
-/* Answer VFIO_USER_VERSION: 0 with the reply queued, or a positive errno. */
+/* Answer VFIO_USER_VERSION: 0 with the reply queued, or a negative errno. */
 int tern_session_negotiate(struct tern_session *session, const struct vfio_user_header *header,
 			   const uint8_t *payload, size_t length);
 

@@ -25,6 +25,7 @@ static const struct {
 	{ "max_dma_maps", "16384" },
 	{ "write_multiple", "true" },
 };
+
 static_assert(TERN_CHANNEL_FDS_MAX == 16, "max_msg_fds");
 static_assert(TERN_CHANNEL_DATA_MAX == 65536, "max_data_xfer_size");
 static_assert(TERN_DMA_RANGES_MAX == 16384, "max_dma_maps");
@@ -38,12 +39,12 @@ static json_object *parse(const char *text, size_t length, int *err)
 	*err = 0;
 	if (!length)
 		return NULL;
-	*err = EINVAL;
+	*err = -EINVAL;
 	if (length > CAPABILITIES_MAX || text[length - 1] != '\0')
 		return NULL;
 	tokener = json_tokener_new_ex(JSON_DEPTH);
 	if (!tokener) {
-		*err = ENOMEM;
+		*err = -ENOMEM;
 		return NULL;
 	}
 	root = json_tokener_parse_ex(tokener, text, (int)strnlen(text, length) + 1);
@@ -69,10 +70,10 @@ int tern_session_negotiate(struct tern_session *session, const struct vfio_user_
 	int err;
 
 	if (session->negotiated || length < sizeof(version))
-		return EINVAL;
+		return -EINVAL;
 	memcpy(&version, payload, sizeof(version));
 	if (version.major != VFIO_USER_MAJOR)
-		return EPROTONOSUPPORT;
+		return -EPROTONOSUPPORT;
 	if (version.minor > VFIO_USER_MINOR)
 		version.minor = VFIO_USER_MINOR;
 	root = parse((const char *)payload + sizeof(version), length - sizeof(version), &err);
@@ -81,7 +82,7 @@ int tern_session_negotiate(struct tern_session *session, const struct vfio_user_
 	if (root && json_object_object_get_ex(root, "capabilities", &capabilities) &&
 	    json_object_is_type(capabilities, json_type_object)) {
 		used += (size_t)sprintf(text, "{\"capabilities\":{");
-		for (size_t i = 0; i < sizeof(offers) / sizeof(offers[0]); i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(offers); i++) {
 			if (!json_object_object_get_ex(capabilities, offers[i].name, NULL))
 				continue;
 			used += (size_t)sprintf(text + used, "%s\"%s\":%s",
@@ -93,7 +94,7 @@ int tern_session_negotiate(struct tern_session *session, const struct vfio_user_
 	json_object_put(root);
 	reply = tern_channel_reply(session->channel, header, 0, sizeof(version) + used);
 	if (!reply)
-		return ENOBUFS;
+		return -ENOBUFS;
 	memcpy(reply, &version, sizeof(version));
 	memcpy(reply + sizeof(version), text, used);
 	session->negotiated = true;
