@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from ternlab import paths, programs
+from ternlab import programs
 from ternlab.pair import Pair
 
 MTU = 1024
