@@ -196,17 +196,16 @@ TERN_TEST(boundaries_with_latency)
 
 TERN_TEST(boundaries_on_a_bad_wire)
 {
-	for (uint32_t seed = 1; seed <= 6; seed++)
+	for (uint32_t seed = 1; seed <= 4; seed++)
 		boundaries(&(struct rdma_options){ .latency_ns = seed & 1 ? 2000 : 0,
 						   .network = seed & 2 ? RDMA_V2_IPV6 :
 									 RDMA_V2_IPV4,
-						   .no_shortcuts = seed > 3 }, 0.01, seed);
+						   .no_shortcuts = seed > 2 }, 0.01, seed);
 }
 
 TERN_TEST(boundaries_on_a_very_bad_wire)
 {
-	for (uint32_t seed = 1; seed <= 3; seed++)
-		boundaries(&(struct rdma_options){ .latency_ns = 2000 }, 0.05, seed + 10);
+	boundaries(&(struct rdma_options){ .latency_ns = 2000 }, 0.05, 11);
 }
 
 TERN_TEST(large_messages_clean)
@@ -221,7 +220,6 @@ TERN_TEST(large_messages_clean)
 TERN_TEST(large_messages_on_a_bad_wire)
 {
 	for (uint8_t code = 1; code <= 5; code++)
-		large(&(struct rdma_options){ .latency_ns = 1000 }, code, 0.01, code);
-	large(&(struct rdma_options){ .no_shortcuts = true }, 5, 0.01, 11);
-	large(&(struct rdma_options){ .no_shortcuts = true }, 3, 0.01, 12);
+		large(&(struct rdma_options){ .latency_ns = code & 1 ? 1000 : 0,
+					      .no_shortcuts = code & 1 }, code, 0.01, code);
 }

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tern: RC: local errors, errors between two real ends, flushing in order, states. */
+#include <endian.h>
+
+#include "host_rdma.h"
+#include "tern_test.h"
+
+static void expect(struct rdma_pair *pair, struct driver_cq *cq, uint8_t status, uint32_t index)
+{
+	struct tern_cqe cqe;
+
+	rdma_wait(pair, cq, &cqe);
+	CHECK_EQ(cqe.status, status);
+	CHECK_EQ(le32toh(cqe.index), index);
+}
+
+static uint8_t state_of(struct rdma_side *side)
+{
+	struct tern_qp_status status;
+
+	rdma_qp_status(side, &status);
+	return status.state;
+}
+
+/* Good, bad, good: the first arrives, the second has @status, the third is flushed. */
+static void local_error(const struct rdma_request *bad, uint8_t status)
+{
+	struct rdma_request good = { .opcode = TERN_WQE_WRITE, .length = 5000 };
+	struct rdma_pair pair;
+	uint32_t index[3];
+
+	rdma_pair_create(&pair, &(struct rdma_options){ .latency_ns = 1000 });
+	rdma_fill(rdma_memory(&pair.a, 0), 5000, 1);
+	index[0] = rdma_post(&pair, &pair.a, &good);
+	index[1] = rdma_post(&pair, &pair.a, bad);
+	index[2] = rdma_post(&pair, &pair.a, &good);
+	expect(&pair, &pair.a.send_cq, TERN_WC_SUCCESS, index[0]);
+	CHECK_MEM(rdma_memory(&pair.b, 0), rdma_memory(&pair.a, 0), 5000);
+	expect(&pair, &pair.a.send_cq, status, index[1]);
+	expect(&pair, &pair.a.send_cq, TERN_WC_FLUSHED, index[2]);
+	CHECK(rdma_none(&pair.a.send_cq));
+	CHECK_EQ(state_of(&pair.a), TERN_QP_ERROR);
+	CHECK_EQ(state_of(&pair.b), TERN_QP_RTS);
+	rdma_pair_destroy(&pair);
+}
+
+TERN_TEST(bad_scatter_gather_elements)
+{
+	struct tern_sge sges[2] = { { 0 } };
+	struct rdma_request request = { .opcode = TERN_WQE_SEND, .length = 8 };
+	static const uint8_t opcodes[] = {
+		TERN_WQE_SEND, TERN_WQE_WRITE, TERN_WQE_READ, TERN_WQE_WRITE_IMMEDIATE,
+	};
+
+	for (size_t i = 0; i < sizeof(opcodes); i++) {
+		request = (struct rdma_request){ .opcode = opcodes[i], .length = 8 };
+		request.key = 0xabcdef01;
+		local_error(&request, TERN_WC_LOCAL_PROTECTION);
+		request.key = 0;
+		/* Outside the region: before it, and far behind it. */
+		request.address = HOST_MEMORY_BASE;
+		local_error(&request, TERN_WC_LOCAL_PROTECTION);
+		request.address = UINT64_MAX - 3;
+		local_error(&request, TERN_WC_LOCAL_PROTECTION);
+		/* The local DMA key is not for everybody. */
+		sges[0].address = htole64(HOST_MEMORY_BASE);
+		sges[0].length = htole32(8);
+		request = (struct rdma_request){
+			.opcode = opcodes[i], .sges = sges, .sge_count = 1,
+		};
+		local_error(&request, TERN_WC_LOCAL_PROTECTION);
+	}
+}
+
+TERN_TEST(bad_work_requests)
+{
+	struct rdma_request request = { .opcode = 0x3f, .length = 8 };
+
+	local_error(&request, TERN_WC_LOCAL_QP_OPERATION);
+	request.opcode = TERN_WQE_CAS;
+	local_error(&request, TERN_WC_LOCAL_QP_OPERATION);
+	request.opcode = TERN_WQE_ETHERNET;
+	local_error(&request, TERN_WC_LOCAL_QP_OPERATION);
+	/* It looks like a receiver's opcode, and must not in the completion. */
+	request.opcode = 0x81;
+	local_error(&request, TERN_WC_LOCAL_QP_OPERATION);
+	request.opcode = TERN_WQE_WRITE;
+	request.flags = 0x80;
+	local_error(&request, TERN_WC_LOCAL_QP_OPERATION);
+}
+
+TERN_TEST(message_longer_than_the_limit)
+{
+	struct tern_sge sges[2];
+	struct rdma_request request = {
+		.opcode = TERN_WQE_WRITE, .sges = sges, .sge_count = 2,
+	};
+
+	/* 2^31 bytes, then one more; the length is looked at before the keys. */
+	for (unsigned int i = 0; i < 2; i++)
+		sges[i] = (struct tern_sge){ .length = htole32(0x40000000) };
+	local_error(&request, TERN_WC_LOCAL_PROTECTION);
+	sges[1].length = htole32(0x40000001);
+	local_error(&request, TERN_WC_LOCAL_LENGTH);
+	/* A sum that wraps around 32 bits. */
+	sges[0].length = htole32(0xffffffff);
+	sges[1].length = htole32(2);
+	local_error(&request, TERN_WC_LOCAL_LENGTH);
+}
+
+TERN_TEST(read_without_initiator_depth)
+{
+	struct rdma_request read = { .opcode = TERN_WQE_READ, .length = 8 };
+	struct rdma_pair pair;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ .no_reads = true });
+	rdma_post(&pair, &pair.a, &read);
+	expect(&pair, &pair.a.send_cq, TERN_WC_LOCAL_QP_OPERATION, 0);
+	rdma_pair_destroy(&pair);
+}
+
+/* The memory behind the key is gone when the packet is made: nothing behind the hole slides forward. */
+TERN_TEST(memory_that_is_gone_under_a_message)
+{
+	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 65536 };
+	struct rdma_pair pair;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ 0 });
+	rdma_fill(rdma_memory(&pair.a, 0), 65536, 1);
+	host_set_pages(pair.a.machine, pair.a.buffer + 32768, 4096, HOST_PAGE_ABSENT);
+	rdma_post(&pair, &pair.a, &write);
+	expect(&pair, &pair.a.send_cq, TERN_WC_LOCAL_PROTECTION, 0);
+	for (unsigned int i = 32768; i < 65536; i++)
+		CHECK_EQ(rdma_memory(&pair.b, 0)[i], 0);
+	rdma_pair_destroy(&pair);
+}
+
+TERN_TEST(read_into_memory_that_is_gone)
+{
+	struct rdma_request read = { .opcode = TERN_WQE_READ, .length = 8192 };
+	struct rdma_pair pair;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ 0 });
+	host_set_pages(pair.a.machine, pair.a.buffer + 4096, 4096, HOST_PAGE_ABSENT);
+	rdma_post(&pair, &pair.a, &read);
+	expect(&pair, &pair.a.send_cq, TERN_WC_LOCAL_PROTECTION, 0);
+	CHECK_EQ(state_of(&pair.a), TERN_QP_ERROR);
+	rdma_pair_destroy(&pair);
+}
+
+TERN_TEST(unmappable_memory_works)
+{
+	struct rdma_request request = { .opcode = TERN_WQE_WRITE, .length = 300000 };
+	struct rdma_pair pair;
+
+	for (unsigned int shortcuts = 0; shortcuts < 2; shortcuts++) {
+		rdma_pair_create(&pair, &(struct rdma_options){ .no_shortcuts = shortcuts });
+		for (unsigned int side = 0; side < 2; side++) {
+			struct rdma_side *s = side ? &pair.b : &pair.a;
+
+			/* Every other page, so that packets are put together from both kinds. */
+			for (unsigned int page = 0; page < 256; page += 2)
+				host_set_pages(s->machine, s->buffer + page * 4096, 4096,
+					       HOST_PAGE_UNMAPPABLE);
+		}
+		rdma_fill(rdma_memory(&pair.a, 0), 300000, 8);
+		request.opcode = TERN_WQE_WRITE;
+		request.address = pair.a.buffer + 77;
+		request.remote_address = pair.b.buffer + 4095;
+		rdma_post(&pair, &pair.a, &request);
+		expect(&pair, &pair.a.send_cq, TERN_WC_SUCCESS, 0);
+		CHECK_MEM(rdma_memory(&pair.b, 4095), rdma_memory(&pair.a, 77), 299000);
+		request.opcode = TERN_WQE_READ;
+		request.address = pair.a.buffer + 400001;
+		rdma_post(&pair, &pair.a, &request);
+		expect(&pair, &pair.a.send_cq, TERN_WC_SUCCESS, 1);
+		CHECK_MEM(rdma_memory(&pair.a, 400001), rdma_memory(&pair.b, 4095), 300000);
+		rdma_pair_destroy(&pair);
+	}
+}
+
+TERN_TEST(protection_between_two_ends)
+{
+	static const uint8_t opcodes[] = { TERN_WQE_WRITE, TERN_WQE_READ,
+					   TERN_WQE_WRITE_IMMEDIATE };
+
+	for (unsigned int loopback = 0; loopback < 2; loopback++) {
+		for (size_t i = 0; i < sizeof(opcodes); i++) {
+			struct rdma_request good = { .opcode = TERN_WQE_READ, .length = 20000 };
+			struct rdma_request bad = { .opcode = opcodes[i], .length = 20000 };
+			struct rdma_pair pair;
+			struct tern_eqe eqe;
+
+			rdma_pair_create(&pair, &(struct rdma_options){ .loopback = loopback });
+			/* The READ before it is answered first. */
+			rdma_post(&pair, &pair.a, &good);
+			bad.remote_address = pair.b.buffer + pair.b.buffer_bytes - 19999;
+			rdma_post(&pair, &pair.a, &bad);
+			rdma_post(&pair, &pair.a, &good);
+			expect(&pair, &pair.a.send_cq, TERN_WC_SUCCESS, 0);
+			expect(&pair, &pair.a.send_cq, TERN_WC_REMOTE_ACCESS, 1);
+			expect(&pair, &pair.a.send_cq, TERN_WC_FLUSHED, 2);
+			CHECK_EQ(state_of(&pair.a), TERN_QP_ERROR);
+			CHECK_EQ(state_of(&pair.b), TERN_QP_ERROR);
+			CHECK(rdma_event(&pair.b, &eqe));
+			CHECK_EQ(eqe.type, TERN_EVENT_QP_ACCESS_ERROR);
+			CHECK_EQ(le32toh(eqe.number), pair.b.qp.qpn);
+			rdma_pair_destroy(&pair);
+		}
+	}
+}
+
+/* Both queues, everything that is posted before and in ERROR, in order, once. */
+TERN_TEST(flush_in_order)
+{
+	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 10 };
+	struct rdma_pair pair;
+	uint32_t sent[300], received[200];
+	unsigned int i;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ .latency_ns = 1000000 });
+	for (i = 0; i < 100; i++)
+		received[i] = rdma_post_receive(&pair.a, 0, 10);
+	for (i = 0; i < 200; i++) {
+		/* Some take two blocks. */
+		write.inlined = i % 3 ? NULL : "0123456789";
+		write.unsignaled = i % 5 == 0;
+		sent[i] = rdma_post(&pair, &pair.a, &write);
+	}
+	/* Some are on their way, some are not begun. */
+	host_run(pair.a.machine, 16);
+	CHECK_EQ(driver_qp_modify(&pair.a.qp, TERN_QP_ERROR, 0, NULL), 0);
+	for (; i < 300; i++)
+		sent[i] = rdma_post(&pair, &pair.a, &write);
+	for (unsigned int j = 100; j < 200; j++)
+		received[j] = rdma_post_receive(&pair.a, 0, 10);
+	for (i = 0; i < 300; i++)
+		expect(&pair, &pair.a.send_cq, TERN_WC_FLUSHED, sent[i]);
+	for (i = 0; i < 200; i++)
+		expect(&pair, &pair.a.receive_cq, TERN_WC_FLUSHED, received[i]);
+	/* After a sleep, too: both queues ask for their doorbells. */
+	world_settle(pair.world);
+	host_prepare_sleep(pair.a.machine);
+	sent[0] = rdma_post(&pair, &pair.a, &write);
+	received[0] = rdma_post_receive(&pair.a, 0, 10);
+	expect(&pair, &pair.a.send_cq, TERN_WC_FLUSHED, sent[0]);
+	expect(&pair, &pair.a.receive_cq, TERN_WC_FLUSHED, received[0]);
+	world_advance(pair.world, 100000000);
+	CHECK(rdma_none(&pair.a.send_cq));
+	CHECK(rdma_none(&pair.a.receive_cq));
+	rdma_pair_destroy(&pair);
+}
+
+static void reconnect(struct rdma_pair *pair, struct rdma_side *side)
+{
+	struct tern_qp_attributes attributes;
+
+	CHECK_EQ(driver_qp_modify(&side->qp, TERN_QP_RESET, 0, NULL), 0);
+	rdma_attributes(side, rdma_peer(pair, side), &pair->options, side == &pair->a,
+			&attributes);
+	CHECK_EQ(rdma_to_rtr(side, &attributes), 0);
+	CHECK_EQ(rdma_to_rts(side, &attributes), 0);
+}
+
+/* RESET under traffic forgets everything; connected anew it works as on the first day. */
+TERN_TEST(reset_and_connect_again)
+{
+	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 50000 };
+	struct rdma_pair pair;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ .latency_ns = 5000, .timeout = 5 });
+	for (unsigned int round = 0; round < 10; round++) {
+		for (unsigned int i = 0; i < 20; i++)
+			rdma_post(&pair, &pair.a, &write);
+		rdma_post_receive(&pair.b, 0, 10);
+		world_advance(pair.world, round * 3000);
+		reconnect(&pair, &pair.a);
+		reconnect(&pair, &pair.b);
+		/* Packets of the old connection are in flight no more. */
+		world_advance(pair.world, 1000000);
+		reconnect(&pair, &pair.a);
+		reconnect(&pair, &pair.b);
+		while (!rdma_none(&pair.a.send_cq))
+			;
+		rdma_fill(rdma_memory(&pair.a, 0), 50000, round);
+		rdma_post(&pair, &pair.a, &write);
+		expect(&pair, &pair.a.send_cq, TERN_WC_SUCCESS, 0);
+		CHECK_MEM(rdma_memory(&pair.b, 0), rdma_memory(&pair.a, 0), 50000);
+	}
+	rdma_pair_destroy(&pair);
+}
+
+/* DESTROY_QP with packets, timers and answers pending. */
+TERN_TEST(destroy_under_traffic)
+{
+	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 50000 };
+	struct rdma_request read = { .opcode = TERN_WQE_READ, .length = 50000 };
+
+	for (unsigned int step = 0; step < 30; step++) {
+		struct rdma_pair pair;
+
+		rdma_pair_create(&pair, &(struct rdma_options){ .latency_ns = 2000,
+								.timeout = 3 });
+		for (unsigned int i = 0; i < 5; i++) {
+			rdma_post(&pair, &pair.a, &write);
+			rdma_post(&pair, &pair.a, &read);
+		}
+		host_run(pair.a.machine, 16);
+		world_advance(pair.world, step * 500);
+		CHECK_EQ(driver_command(pair.b.driver, TERN_COMMAND_DESTROY_QP, pair.b.qp.qpn,
+					NULL, 0), 0);
+		world_advance(pair.world, step * 100);
+		CHECK_EQ(driver_command(pair.a.driver, TERN_COMMAND_DESTROY_QP, pair.a.qp.qpn,
+					NULL, 0), 0);
+		world_advance(pair.world, 100000000);
+		rdma_pair_destroy(&pair);
+	}
+}
+
+/* Work requests wrap around the ring's end, and more are posted than are in flight at once. */
+TERN_TEST(many_messages)
+{
+	struct rdma_request request = { .length = 8 };
+	struct rdma_pair pair;
+	unsigned int posted = 0, done = 0;
+	struct tern_cqe cqe;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ .sq_shift = 7, .latency_ns = 3000 });
+	while (done < 5000) {
+		while (posted < 5000 && posted - done < 64) {
+			request.opcode = posted % 7 == 3 ? TERN_WQE_READ : TERN_WQE_WRITE;
+			request.inlined = posted % 5 == 1 && posted % 7 != 3 ?
+					  "0123456789abcdef0123456789abcdef0123456789" : NULL;
+			request.length = request.inlined ? 40 : 8;
+			request.flags = posted % 11 ? 0 : TERN_WQE_FENCE;
+			rdma_post(&pair, &pair.a, &request);
+			posted++;
+		}
+		rdma_wait(&pair, &pair.a.send_cq, &cqe);
+		CHECK_EQ(cqe.status, TERN_WC_SUCCESS);
+		done++;
+	}
+	CHECK_EQ(rdma_counter(&pair.a, "retransmitted_packets"), 0);
+	rdma_pair_destroy(&pair);
+}
