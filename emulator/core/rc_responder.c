@@ -139,22 +139,36 @@ static void execute_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 		acknowledge(rdma);
 }
 
+/*
+ * May the peer have the range that it names? Without data none is needed
+ * (IBTA C9-88), and key 0 says so; a key that is named all the same is checked,
+ * only its bounds are not.
+ */
+static bool range_allowed(struct rdma_qp *rdma, const struct wire_headers *headers,
+			  uint32_t access)
+{
+	struct key_range range;
+	enum key_error error;
+
+	if (!headers->reth.length && !headers->reth.key)
+		return true;
+	error = key_resolve(&rdma->qp->remote, headers->reth.key, headers->reth.address,
+			    headers->reth.length, access, &range);
+	return error == KEY_OK || (error == KEY_OUT_OF_BOUNDS && !headers->reth.length);
+}
+
 /* The first packet of a WRITE: may it be, and do its lengths agree? */
 static bool begin_write(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	struct responder *responder = &rdma->responder;
 	const struct wire_headers *headers = &packet->headers;
-	struct key_range range;
 
 	if (!(rdma->access & TERN_ACCESS_REMOTE_WRITE) ||
 	    headers->reth.length > MESSAGE_BYTES_MAX) {
 		refuse_request(rdma);
 		return false;
 	}
-	/* IBTA C9-88: without data the key is not looked at. */
-	if (headers->reth.length &&
-	    key_resolve(&rdma->qp->remote, headers->reth.key, headers->reth.address,
-			headers->reth.length, TERN_ACCESS_REMOTE_WRITE, &range) != KEY_OK) {
+	if (!range_allowed(rdma, headers, TERN_ACCESS_REMOTE_WRITE)) {
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
 		return false;
 	}
@@ -218,16 +232,13 @@ static uint32_t response_packets(const struct rdma_qp *rdma, uint32_t length)
 static bool read_allowed(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	const struct wire_headers *headers = &packet->headers;
-	struct key_range range;
 
 	if (!(rdma->access & TERN_ACCESS_REMOTE_READ) ||
 	    headers->reth.length > MESSAGE_BYTES_MAX) {
 		refuse_request(rdma);
 		return false;
 	}
-	if (headers->reth.length &&
-	    key_resolve(&rdma->qp->remote, headers->reth.key, headers->reth.address,
-			headers->reth.length, TERN_ACCESS_REMOTE_READ, &range) != KEY_OK) {
+	if (!range_allowed(rdma, headers, TERN_ACCESS_REMOTE_READ)) {
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
 		return false;
 	}

@@ -447,19 +447,26 @@ TERN_TEST(remote_access_is_checked)
 		fresh();
 		access_refused(opcode, driver_key_create(a->driver, a->buffer, 4096, rights,
 							 RDMA_PD), a->buffer, 4);
-		/* No data, no access: the key is not looked at (C9-88). */
+		/* No data, no access: no key is needed (C9-88), but a wrong one is refused. */
 		fresh();
-		{
-			struct wire_headers headers = headers_of(opcode, 0);
+		access_refused(opcode, 0x12345678, a->buffer, 0);
+		fresh();
+		access_refused(opcode, driver_key_create(a->driver, a->buffer, 4096, rights,
+							 RDMA_PD), a->buffer, 0);
+		for (unsigned int with_key = 0; with_key < 2; with_key++) {
+			struct wire_headers headers;
 
-			headers.reth.key = 0x12345678;
+			fresh();
+			headers = headers_of(opcode, 0);
+			headers.reth.key = with_key ? a->key : 0;
+			headers.reth.address = 1;
 			headers.reth.length = 0;
 			peer_send(&setup.peer, &headers, NULL, 0);
 			CHECK(peer_next(&setup.peer));
 			CHECK_EQ(setup.peer.packet.headers.aeth.syndrome, ACK);
 			CHECK_EQ(state(), TERN_QP_RTS);
+			stop();
 		}
-		stop();
 	}
 	/* The end of the region itself is inside. */
 	fresh();

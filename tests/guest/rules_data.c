@@ -81,7 +81,7 @@ void test_fence(void)
 }
 
 enum wrong {
-	REMOTE_KEY, REMOTE_RANGE, REMOTE_WRAP, REMOTE_RIGHT, REMOTE_PD,
+	REMOTE_KEY, REMOTE_KEY_WITHOUT_DATA, REMOTE_RANGE, REMOTE_WRAP, REMOTE_RIGHT, REMOTE_PD,
 	LOCAL_KEY, LOCAL_RANGE, LOCAL_RIGHT, LOCAL_PD, WRONG_COUNT,
 };
 
@@ -110,6 +110,10 @@ static void one_violation(enum wrong wrong, enum ibv_wr_opcode opcode)
 	switch (wrong) {
 	case REMOTE_KEY:
 		wr.wr.rdma.rkey ^= 1;
+		break;
+	case REMOTE_KEY_WITHOUT_DATA:
+		wr.wr.rdma.rkey ^= 1;
+		wr.num_sge = 0;
 		break;
 	case REMOTE_RANGE:
 		wr.wr.rdma.remote_addr += 4096 - 63;
