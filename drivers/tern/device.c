@@ -169,7 +169,7 @@ int tern_device_start(struct tern_adapter *adapter)
 	err = tern_eqs_create(adapter);
 	if (err)
 		goto free_numbers;
-	adapter->started = true;
+	WRITE_ONCE(adapter->started, true);
 	return 0;
 
 free_numbers:
@@ -196,7 +196,8 @@ void tern_device_stop(struct tern_adapter *adapter)
 {
 	if (!adapter->started)
 		return;
-	adapter->started = false;
+	/* From here on tern_declare_dead() queues no work. */
+	WRITE_ONCE(adapter->started, false);
 	tern_health_stop(adapter);
 	tern_eqs_destroy(adapter);
 	tern_health_exit(adapter);

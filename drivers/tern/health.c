@@ -43,7 +43,9 @@ void tern_declare_dead(struct tern_adapter *adapter, const char *why)
 	/* Memory is freed from here on without asking the device. */
 	pci_clear_master(adapter->device.pdev);
 	tern_command_queue_abort(adapter->commands);
-	queue_work(tern_workqueue, &adapter->dead_work);
+	/* While it starts or stops there is nobody to tell. */
+	if (READ_ONCE(adapter->started))
+		queue_work(tern_workqueue, &adapter->dead_work);
 }
 
 static void tern_dead_work(struct work_struct *work)
@@ -115,6 +117,9 @@ void tern_health_init(struct tern_adapter *adapter)
 void tern_health_start(struct tern_adapter *adapter)
 {
 	adapter->port_state = TERN_PORT_DOWN;
+	/* It may have died before anybody could be told. */
+	if (tern_is_dead(&adapter->device))
+		queue_work(tern_workqueue, &adapter->dead_work);
 	queue_work(tern_workqueue, &adapter->link_work);
 	queue_delayed_work(tern_workqueue, &adapter->health_work, TERN_HEALTH_PERIOD);
 }

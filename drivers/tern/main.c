@@ -89,6 +89,8 @@ static int tern_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		err = -ENOMEM;
 		goto disable;
 	}
+	/* What tern_slot_reset() restores. */
+	pci_save_state(pdev);
 	adapter = devlink_priv(devlink);
 	adapter->device.pdev = pdev;
 	pci_set_drvdata(pdev, adapter);

@@ -232,9 +232,8 @@ static netdev_features_t tern_features_check(struct sk_buff *skb, struct net_dev
 					     netdev_features_t features)
 {
 	features = vlan_features_check(skb, features);
-	/* The device looks for TCP right behind the outermost IP header. */
-	if (skb->encapsulation ||
-	    (skb_is_gso_v6(skb) && ipv6_hdr(skb)->nexthdr != IPPROTO_TCP))
+	/* The device looks for TCP right behind the IP header. */
+	if (skb_is_gso_v6(skb) && ipv6_hdr(skb)->nexthdr != IPPROTO_TCP)
 		features &= ~NETIF_F_GSO_MASK;
 	return features;
 }
