@@ -3,7 +3,6 @@
 other over one tern NIC: limits, full queues, flushing, events, protection."""
 
 import re
-import subprocess
 
 import pytest
 
@@ -17,18 +16,17 @@ RULES = re.findall(r'^\t\{ "(\w+)", test_\w+ \},$',
 
 
 @pytest.fixture(scope="module")
-def nic():
-    subprocess.run(["make", "-s", "-C", paths.TOP / "tests/guest"], check=True)
-    with Ternd([("a", "")], [], "emulator-asan") as ternd, \
-            VM("a", "debug", terns=[ternd.socket("a")]) as vm:
+def nic(lab):
+    with Ternd([("a", "")], [], lab["build"]) as ternd:
         ternd.start()
-        boot(vm)
-        Tern.install_provider(vm)
-        Tern.load(vm)
-        yield Tern.find(vm).configure("192.0.2.1", "fd00::1")
+        with VM("a", lab["kernel"], terns=[ternd.socket("a")]) as vm:
+            boot(vm)
+            Tern.install_provider(vm)
+            Tern.load(vm)
+            yield Tern.find(vm).configure("192.0.2.1", "fd00::1")
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_rule(nic, rule):
-    nic.vm.run(f"/tern/build/guest/verbs_rules {nic.ibdev} {nic.gid_index(nic.address)} {rule}",
+def test_rule(nic, guest_programs, rule):
+    nic.vm.run(f"{guest_programs}/verbs_rules {nic.ibdev} {nic.gid_index(nic.address)} {rule}",
                timeout=120)

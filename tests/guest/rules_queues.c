@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* verbs_rules: queues: limits, fullness, wraps, flushing, reset. */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "verbs_rules.h"
@@ -15,6 +17,7 @@ const struct test tests[] = {
 	{ "flush", test_flush },
 	{ "reset", test_reset },
 	{ "shared_cq", test_shared_cq },
+	{ "threads", test_threads },
 	{ "immediate", test_immediate },
 	{ "fence", test_fence },
 	{ "protection", test_protection },
@@ -437,4 +440,66 @@ void test_shared_cq(void)
 		REQUIRE(!ibv_destroy_qp(qps[3]));
 	}
 	REQUIRE(!ibv_destroy_cq(cq));
+}
+
+#define THREADS		3
+#define POSTS		1500
+
+struct worker {
+	struct pair *pair;
+	atomic_int *seen;	/* by wr_id */
+	atomic_int *completed;
+	int first;		/* wr_id */
+};
+
+static void take_completions(struct worker *w)
+{
+	struct ibv_wc wc[3];
+	int n = ibv_poll_cq(w->pair->cq, 3, wc), i;
+
+	REQUIRE(n >= 0);
+	for (i = 0; i < n; i++) {
+		REQUIRE(!wc[i].status && wc[i].wr_id < THREADS * POSTS);
+		w->seen[wc[i].wr_id]++;
+	}
+	*w->completed += n;
+}
+
+static void *post_and_poll(void *argument)
+{
+	struct worker *w = argument;
+	int posted = 0, ret;
+
+	while (posted < POSTS) {
+		ret = post_send(w->pair->a, (struct ibv_send_wr){
+			.wr_id = w->first + posted, .opcode = IBV_WR_RDMA_WRITE,
+			.send_flags = IBV_SEND_SIGNALED });
+		REQUIRE(!ret || ret == ENOMEM);
+		posted += !ret;
+		if (ret)
+			take_completions(w);
+	}
+	while (*w->completed < THREADS * POSTS)
+		take_completions(w);
+	return NULL;
+}
+
+/* Threads post to one queue pair and poll one CQ: each request completes once. */
+void test_threads(void)
+{
+	struct pair p = pair_new((struct ibv_qp_cap){ 16, 1, 1, 1, 0 }, PATIENT);
+	static atomic_int seen[THREADS * POSTS], completed;
+	struct worker workers[THREADS];
+	pthread_t threads[THREADS];
+	int i;
+
+	for (i = 0; i < THREADS; i++) {
+		workers[i] = (struct worker){ &p, seen, &completed, i * POSTS };
+		REQUIRE(!pthread_create(&threads[i], NULL, post_and_poll, &workers[i]));
+	}
+	for (i = 0; i < THREADS; i++)
+		REQUIRE(!pthread_join(threads[i], NULL));
+	for (i = 0; i < THREADS * POSTS; i++)
+		REQUIRE(seen[i] == 1);
+	pair_free(&p);
 }

@@ -95,6 +95,7 @@ void test_unsignaled(void);
 void test_flush(void);
 void test_reset(void);
 void test_shared_cq(void);
+void test_threads(void);
 /* rules_data.c */
 void test_immediate(void);
 void test_fence(void);
