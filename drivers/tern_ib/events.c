@@ -15,29 +15,32 @@ static void tern_ib_dispatch(struct tern_ib_device *dev, enum ib_event_type type
 	ib_dispatch_event(&event);
 }
 
+static int tern_ib_fatal(struct notifier_block *block, unsigned long event, void *data)
+{
+	struct tern_ib_device *dev = container_of(block, struct tern_ib_device, fatal_notifier);
+
+	if (event != TERN_NOTIFY_DEAD)
+		return NOTIFY_DONE;
+	tern_ib_dispatch(dev, IB_EVENT_DEVICE_FATAL);
+	return NOTIFY_OK;
+}
+
 /*
  * Consumers wait for the completions of what they have posted. The device
  * writes none any more: poll_cq makes them, once the consumers look.
  */
-static void tern_ib_wake_consumers(struct tern_ib_device *dev)
+static int tern_ib_wake(struct notifier_block *block, unsigned long event, void *data)
 {
+	struct tern_ib_device *dev = container_of(block, struct tern_ib_device, wake_notifier);
 	struct tern_ib_cq *cq;
 	unsigned long cqn;
 
+	if (event != TERN_NOTIFY_DEAD)
+		return NOTIFY_DONE;
 	xa_lock(&dev->kernel_cqs);
 	xa_for_each(&dev->kernel_cqs, cqn, cq)
 		tern_ib_cq_wake(cq);
 	xa_unlock(&dev->kernel_cqs);
-}
-
-static int tern_ib_core_event(struct notifier_block *block, unsigned long event, void *data)
-{
-	struct tern_ib_device *dev = container_of(block, struct tern_ib_device, core_notifier);
-
-	if (event != TERN_NOTIFY_DEAD)
-		return NOTIFY_DONE;
-	tern_ib_wake_consumers(dev);
-	tern_ib_dispatch(dev, IB_EVENT_DEVICE_FATAL);
 	return NOTIFY_OK;
 }
 
@@ -87,30 +90,45 @@ int tern_ib_events_start(struct tern_ib_device *dev)
 {
 	int err;
 
-	dev->core_notifier.notifier_call = tern_ib_core_event;
-	err = tern_notifier_register(dev->tern, &dev->core_notifier);
+	dev->wake_notifier.notifier_call = tern_ib_wake;
+	err = tern_notifier_register(dev->tern, &dev->wake_notifier);
 	if (err)
 		return err;
+	dev->fatal_notifier.notifier_call = tern_ib_fatal;
+	err = tern_notifier_register(dev->tern, &dev->fatal_notifier);
+	if (err)
+		goto unregister_wake;
 
 	/* Registering replays the netdev's state; only what differs from this one is told. */
 	dev->port_state = tern_ib_port_state(dev);
 	dev->netdev_notifier.notifier_call = tern_ib_netdev_event;
 	err = register_netdevice_notifier(&dev->netdev_notifier);
 	if (err)
-		goto unregister_core;
+		goto unregister_fatal;
 
 	/* It may have died before anybody listened. */
-	if (tern_is_dead(dev->tern))
-		tern_ib_core_event(&dev->core_notifier, TERN_NOTIFY_DEAD, NULL);
+	if (tern_is_dead(dev->tern)) {
+		tern_ib_wake(&dev->wake_notifier, TERN_NOTIFY_DEAD, NULL);
+		tern_ib_fatal(&dev->fatal_notifier, TERN_NOTIFY_DEAD, NULL);
+	}
 	return 0;
 
-unregister_core:
-	tern_notifier_unregister(dev->tern, &dev->core_notifier);
+unregister_fatal:
+	tern_notifier_unregister(dev->tern, &dev->fatal_notifier);
+unregister_wake:
+	tern_notifier_unregister(dev->tern, &dev->wake_notifier);
 	return err;
 }
 
+/* Before the device is unregistered: consumers are told no more. */
 void tern_ib_events_stop(struct tern_ib_device *dev)
 {
 	unregister_netdevice_notifier(&dev->netdev_notifier);
-	tern_notifier_unregister(dev->tern, &dev->core_notifier);
+	tern_notifier_unregister(dev->tern, &dev->fatal_notifier);
+}
+
+/* After it: consumers that had work outstanding have gone, though the device died on them. */
+void tern_ib_events_end(struct tern_ib_device *dev)
+{
+	tern_notifier_unregister(dev->tern, &dev->wake_notifier);
 }

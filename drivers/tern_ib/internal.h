@@ -12,6 +12,7 @@ enum ib_mtu tern_ib_port_mtu(struct tern_ib_device *dev);
 /* events.c */
 int tern_ib_events_start(struct tern_ib_device *dev);
 void tern_ib_events_stop(struct tern_ib_device *dev);
+void tern_ib_events_end(struct tern_ib_device *dev);
 
 /* user_memory.c */
 int tern_ib_user_queue_pin(struct tern_ib_device *dev, struct tern_ib_user_queue *queue,

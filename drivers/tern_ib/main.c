@@ -120,6 +120,7 @@ static void tern_ib_remove(struct auxiliary_device *adev)
 
 	tern_ib_events_stop(dev);
 	ib_unregister_device(&dev->ib);
+	tern_ib_events_end(dev);
 	WARN_ON(!xa_empty(&dev->kernel_cqs));
 	ib_dealloc_device(&dev->ib);
 }

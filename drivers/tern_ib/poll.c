@@ -124,6 +124,9 @@ int tern_ib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 /* Let the consumer look; of a dead device, whose events do not come. Any context. */
 void tern_ib_cq_wake(struct tern_ib_cq *cq)
 {
+	/* Of a CQ that the core allocated, for a consumer that polls by itself. */
+	if (cq->ib.wc && cq->ib.poll_ctx == IB_POLL_DIRECT)
+		return;
 	if (cq->ib.comp_handler)
 		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 }

@@ -21,7 +21,8 @@
  * @tern: the function
  * @limits: what objects may ask for
  * @kernel_cqs: CQs of kernel consumers, by number
- * @core_notifier: at tern.ko's chain
+ * @fatal_notifier: at tern.ko's chain, tells consumers; while the device is registered
+ * @wake_notifier: at tern.ko's chain, wakes who waits for completions; until all have gone
  * @netdev_notifier: at the network stack's chain
  * @port_state: last state that was told; the netdev notifier's, under RTNL
  * @key_consumer: low byte of the next key
@@ -31,7 +32,8 @@ struct tern_ib_device {
 	struct tern_device *tern;
 	struct tern_ib_limits limits;
 	struct xarray kernel_cqs;
-	struct notifier_block core_notifier;
+	struct notifier_block fatal_notifier;
+	struct notifier_block wake_notifier;
 	struct notifier_block netdev_notifier;
 	enum ib_port_state port_state;
 	atomic_t key_consumer;
