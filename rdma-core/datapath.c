@@ -97,12 +97,11 @@ static inline void tern_publish(struct tern_queue_record *record, __le32 *wants_
  */
 static __attribute__((noinline)) void
 tern_put_wrapped(struct tern_sq *sq, uint32_t slot, const struct tern_send_op *op,
-		 uint32_t flags, uint32_t blocks, uint32_t length,
-		 const struct tern_address_vector *vector, const struct ibv_send_wr *wr)
+		 uint32_t flags, uint32_t blocks, uint32_t length, const struct ibv_send_wr *wr)
 {
 	uint8_t built[TERN_WQE_BYTES_MAX];
 
-	tern_build_send(built, op, flags, blocks, length, vector, wr);
+	tern_build_send(built, op, flags, blocks, length, wr);
 	tern_wrap_send(sq->ring, sq->mask + 1, slot, built, blocks);
 }
 
@@ -113,7 +112,6 @@ tern_put_wrapped(struct tern_sq *sq, uint32_t slot, const struct tern_send_op *o
 static inline __attribute__((always_inline)) uint32_t
 tern_put_send(struct tern_sq *sq, uint32_t slot, uint32_t posted, const struct ibv_send_wr *wr)
 {
-	const struct tern_address_vector *vector = NULL;
 	struct tern_send_entry *entry = &sq->entries[slot];
 	uint32_t flags, blocks, length = 0;
 	const struct tern_send_op *op;
@@ -138,16 +136,13 @@ tern_put_send(struct tern_sq *sq, uint32_t slot, uint32_t posted, const struct i
 	}
 	flags = (flags & op->flags) | sq->signal_all;
 
-	if (sq->datagram)
-		vector = &to_tern_ah(wr->wr.ud.ah)->vector;
-
 	entry->wr_id = wr->wr_id;
 	entry->posted = posted;
 	if (likely(slot + blocks <= sq->mask + 1))
 		tern_build_send(sq->ring + ((size_t)slot << TERN_WQE_BLOCK_SHIFT), op, flags,
-				blocks, length, vector, wr);
+				blocks, length, wr);
 	else
-		tern_put_wrapped(sq, slot, op, flags, blocks, length, vector, wr);
+		tern_put_wrapped(sq, slot, op, flags, blocks, length, wr);
 	return blocks;
 }
 

@@ -282,7 +282,6 @@ struct ibv_qp *tern_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr
 	if (ret)
 		goto err_sq;
 	qp->sq.ops = datagram ? tern_ud_ops : tern_rc_ops;
-	qp->sq.datagram = datagram;
 	qp->sq.signal_all = attr->sq_sig_all ? TERN_WQE_SIGNALED : 0;
 	qp->doorbell_send = ctx->doorbell + TERN_DOORBELL_SEND;
 	qp->doorbell_receive = ctx->doorbell + TERN_DOORBELL_RECEIVE;

@@ -89,11 +89,6 @@ struct tern_context {
 	struct tern_record_page *record_pages;
 };
 
-struct tern_ah {
-	struct ibv_ah ibv_ah;
-	struct tern_address_vector vector;
-};
-
 struct tern_cq {
 	struct verbs_cq base;
 	struct tern_lock lock;	/* all that follows, and the ring */
@@ -125,7 +120,6 @@ struct tern_sq {
 	uint32_t sge_max;
 	uint32_t inline_max;
 	uint8_t signal_all;		/* TERN_WQE_SIGNALED or 0 */
-	bool datagram;
 	const struct tern_send_op *ops;
 	uint8_t *ring;
 	struct tern_send_entry *entries;	/* by the block a request starts in */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <infiniband/verbs.h>
+#include <ccan/container_of.h>
 #include <tern_hw_wqe.h>
 
 /* Bytes in front of the SGEs or the inline data. */
@@ -25,6 +26,12 @@ struct tern_send_op {
 	uint8_t header;		/* TERN_HEADER_*; 0: not possible */
 	uint8_t flags;		/* TERN_WQE_* that may be set */
 	uint32_t immediate;	/* mask of the immediate: all ones or zero */
+};
+
+/* An address handle is what its address is in work requests. */
+struct tern_ah {
+	struct ibv_ah ibv_ah;
+	struct tern_address_vector vector;
 };
 
 extern const struct tern_send_op tern_rc_ops[TERN_SEND_OPS];
@@ -102,40 +109,42 @@ static inline void tern_set_remote(void *to, const struct ibv_send_wr *wr)
 	remote->reserved0 = 0;
 }
 
-static inline void tern_set_address(void *to, const struct tern_address_vector *vector,
-				    const struct ibv_send_wr *wr)
+static inline void tern_set_address(void *to, const struct ibv_send_wr *wr)
 {
 	struct tern_address_vector *address = to;
 
-	*address = *vector;
+	*address = container_of(wr->wr.ud.ah, struct tern_ah, ibv_ah)->vector;
 	address->remote_qpn = htole32(wr->wr.ud.remote_qpn);
 	address->qkey = htole32(wr->wr.ud.remote_qkey);
 }
 
 /*
  * Build @wr, whose shape the caller has checked, as @blocks blocks at @to.
- * @length: bytes of inline data, with TERN_WQE_INLINE in @flags. @vector: of
- * the address handle, for UD.
+ * @length: bytes of inline data, with TERN_WQE_INLINE in @flags.
  */
 static inline void tern_build_send(uint8_t *to, const struct tern_send_op *op, uint32_t flags,
 				   uint32_t blocks, uint32_t length,
-				   const struct tern_address_vector *vector,
 				   const struct ibv_send_wr *wr)
 {
 	uint8_t *segment = to + sizeof(struct tern_wqe_control);
+	const struct ibv_sge *sges = wr->sg_list;
+	uint32_t count = wr->num_sge;
+	uint32_t header = op->header;
 
-	if (op->header == TERN_HEADER_REMOTE)
-		tern_set_remote(segment, wr);
-	else if (vector)
-		tern_set_address(segment, vector, wr);
-
-	if (flags & TERN_WQE_INLINE) {
+	if (flags & TERN_WQE_INLINE)
 		tern_set_control(to, op, flags, blocks, 0, length, wr);
-		tern_set_inline(to + op->header, wr);
-	} else {
-		tern_set_control(to, op, flags, blocks, wr->num_sge, 0, wr);
-		tern_set_sges(to + op->header, wr->sg_list, wr->num_sge);
-	}
+	else
+		tern_set_control(to, op, flags, blocks, count, 0, wr);
+
+	if (header == TERN_HEADER_REMOTE)
+		tern_set_remote(segment, wr);
+	else if (header == TERN_HEADER_UD)
+		tern_set_address(segment, wr);
+
+	if (flags & TERN_WQE_INLINE)
+		tern_set_inline(to + header, wr);
+	else
+		tern_set_sges(to + header, sges, count);
 }
 
 /* Put a work request that was built aside into the ring, around its end. */

@@ -74,7 +74,6 @@ static struct bench *bench_new(bool datagram)
 	b->qp.sq.request_max = BLOCKS / 2;
 	b->qp.sq.sge_max = 4;
 	b->qp.sq.inline_max = 64;
-	b->qp.sq.datagram = datagram;
 	b->qp.sq.ops = datagram ? tern_ud_ops : tern_rc_ops;
 	b->qp.sq.ring = b->sq;
 	b->qp.sq.entries = b->entries;
