@@ -11,11 +11,11 @@
 #include "ternd.h"
 
 /* The configuration of a command line. NULL with the reason in @error. */
-json_object *ternd_config_of_arguments(int argc, char *const argv[], char *error,
-				       size_t error_size);
+struct json_object *ternd_config_of_arguments(int argc, char *const argv[], char *error,
+					      size_t error_size);
 
 /* Make all that @config asks for. 0, or -1 with the reason in @error. */
-int ternd_config_apply(struct ternd *ternd, json_object *config, char *error,
+int ternd_config_apply(struct ternd *ternd, struct json_object *config, char *error,
 		       size_t error_size);
 
 extern const char ternd_usage[];

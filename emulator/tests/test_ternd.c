@@ -148,7 +148,8 @@ TERN_TEST(configurations_that_are_refused_say_why)
 		  "\"role\": \"server\"}]",
 		  "stream: a: cannot make the socket /no/x" },
 		{ "\"taps\": [{\"nic\": \"a\", \"ifname\": \"\"}]", "string that is not empty" },
-		{ "\"captures\": [{\"nic\": \"a\", \"file\": \"/no/x\"}]", "capture: a: cannot write" },
+		{ "\"captures\": [{\"nic\": \"a\", \"file\": \"/no/x\"}]",
+		  "capture: a: cannot write" },
 		{ "\"spin_us\": -1", "\"spin_us\" must be a whole number from 0 to 1000000" },
 		{ "\"spin_us\": 1.5", "\"spin_us\" must be a whole number" },
 		{ "\"control\": \"/no/control\"", "control: cannot make the socket" },
@@ -164,8 +165,10 @@ TERN_TEST(configurations_that_are_refused_say_why)
 		  "no address of one station" },
 		{ "\"name\": \"a\", \"socket\": \"%1$s/a\", \"mac\": \"00:00:00:00:00:00\"",
 		  "no address of one station" },
-		{ "\"name\": \"a\", \"socket\": \"%1$s/a\", \"speed\": 9999999", "\"speed\" must be" },
-		{ "\"name\": \"a\", \"socket\": \"%1$s/a\", \"shortcuts\": 3", "must be on or off" },
+		{ "\"name\": \"a\", \"socket\": \"%1$s/a\", \"speed\": 9999999",
+		  "\"speed\" must be" },
+		{ "\"name\": \"a\", \"socket\": \"%1$s/a\", \"shortcuts\": 3",
+		  "must be on or off" },
 		{ "\"name\": \"a\", \"socket\": \"/no/a\"", "cannot make the socket /no/a" },
 		{ "\"name\": \"a\", \"socket\": \"%1$s/a\"}, {\"name\": \"a\", \"socket\": \"x\"",
 		  "two NICs \"a\"" },
@@ -284,7 +287,8 @@ TERN_TEST(commands_that_are_refused_say_why)
 	ASK_FAILS("{\"command\": \"qps\", \"nic\": \"a\", \"x\": 1}", "unknown key \\\"x\\\"");
 	ASK_FAILS("{\"command\": \"trace\", \"nic\": \"a\", \"qpn\": 4660}",
 		  "has no queue pair 4660");
-	ASK_FAILS("{\"command\": \"trace\", \"nic\": \"a\", \"qpn\": 16777216}", "from 0 to 16777215");
+	ASK_FAILS("{\"command\": \"trace\", \"nic\": \"a\", \"qpn\": 16777216}",
+		  "from 0 to 16777215");
 	ASK_FAILS("{\"command\": \"carrier\", \"nic\": \"a\"}", "\\\"up\\\" is missing");
 	ASK_FAILS("{\"command\": \"stop-capture\", \"nic\": \"a\"}", "is not being captured");
 	ASK_FAILS("{\"command\": \"start-capture\", \"nic\": \"a\", \"file\": \"/no/x\"}", "/no/x");
@@ -294,7 +298,8 @@ TERN_TEST(commands_that_are_refused_say_why)
 TERN_TEST(wire_rules)
 {
 	start_pair();
-	ASK_OK("{\"command\": \"add-rule\", \"nic\": \"a\", \"what\": \"drop\", \"probability\": 0.5}");
+	ASK_OK("{\"command\": \"add-rule\", \"nic\": \"a\", \"what\": \"drop\", "
+	       "\"probability\": 0.5}");
 	CHECK(strstr(ask("{\"command\": \"add-rule\", \"nic\": \"b\", \"what\": \"delay\", "
 			 "\"nth\": 3, \"opcode\": 4, \"delay_ns\": 1000}"), "\"rule\":"));
 	ASK_OK("{\"command\": \"remove-rule\", \"nic\": \"b\", \"all\": true}");
@@ -384,7 +389,8 @@ TERN_TEST(subscribers_get_events)
 		  "{\"event\":\"log\",\"text\":\"else\"}\n");
 	/* One that reads nothing is let go, not waited for. */
 	for (int i = 0; i < 200000; i++)
-		ternd_control_event(ternd.control, "log", NULL, "a line of some length for the peer");
+		ternd_control_event(ternd.control, "log", NULL,
+				    "a line of some length for the peer");
 	while (tern_loop_poll(ternd.loop, 0) > 0)
 		;
 	CHECK(strstr(talk(fd, ""), "a line of some length"));
@@ -441,7 +447,7 @@ static void read_end(int fd, char *text, size_t size)
 TERN_TEST(the_program_says_ready_and_ends_cleanly)
 {
 	char nic[200], control[100], text[10000];
-	const char *argv[] = { program(), "--nic", nic, "--cable", "a=a,b=a", "--control",
+	const char *const argv[] = { program(), "--nic", nic, "--cable", "a=a,b=a", "--control",
 			       control, NULL };
 	int out, err, fd, status;
 	pid_t pid;
@@ -480,7 +486,7 @@ TERN_TEST(the_program_says_ready_and_ends_cleanly)
 
 TERN_TEST(the_program_refuses_with_a_reason)
 {
-	const char *argv[] = { program(), "--nic", "name=a", NULL };
+	const char *const argv[] = { program(), "--nic", "name=a", NULL };
 	char text[10000];
 	int out, err, status;
 	pid_t pid;
