@@ -29,13 +29,14 @@
 #define RECEIVE_SGE_MAX		31
 #define READ_INITIATOR_MAX	16
 #define READ_RESPONDER_MAX	16
-#define INLINE_MAX		(TERN_WQE_BYTES_MAX - 32)	/* behind control and remote segment */
+/* Behind control and remote segment. */
+#define INLINE_MAX		(TERN_WQE_BYTES_MAX - 32)
 #define MESSAGE_BYTES_MAX	0x80000000U
 #define REGION_BYTES_MAX	UINT64_MAX
 #define PAGE_SIZES		UINT64_C(0xfffff000)		/* shifts 12..31 */
 #define RSS_ENTRIES_MAX		128
 #define MULTICAST_MAX		256
-#define ACK_DELAY		10				/* 4.2 ms: a busy host may be slow */
+#define ACK_DELAY		10	/* 4.2 ms: a busy host may be slow */
 #define TSO_BYTES_MAX		65536
 #define MTU_MAX			9000
 

@@ -18,11 +18,12 @@ struct command {
 	uint16_t opcode, id;
 	uint32_t flags;
 	uint32_t number;
-	_Alignas(8) uint8_t body[TERN_COMMAND_BODY_BYTES];
-	/* The completion */
-	uint32_t syndrome;
+	uint32_t syndrome;		/* of the completion, as result[] is */
+	uint8_t body[TERN_COMMAND_BODY_BYTES];
 	uint32_t result[12];
 };
+
+static_assert(offsetof(struct command, body) % 8 == 0, "handlers look at structures there");
 
 /*
  * Returns TERN_COMMAND_STATUS_*. When it is not OK nothing has changed.
@@ -40,7 +41,7 @@ struct command_entry {
 };
 
 /* Each part's commands; defined in its file, ended by an entry without handler. */
-extern const struct command_entry control_commands[];	/* command_table.c: device, EQ, CQ, key, QP */
+extern const struct command_entry control_commands[];	/* device.c: device, EQ, CQ, key, QP */
 extern const struct command_entry rdma_commands[];	/* transport: SET_GID */
 extern const struct command_entry ethernet_commands[];	/* Ethernet: 0x002, 0x003, 0x500... */
 

@@ -96,7 +96,7 @@ static void moderation_over(struct tern_nic *nic, struct timer *timer)
 	make_event(container_of(timer, struct cq, timer));
 }
 
-/* @count entries are new to the host, one of them @solicited or an error, and @arm is its arm word. */
+/* @count entries are new to the host, one of them @solicited or an error; its arm word is @arm. */
 static void look(struct cq *cq, uint32_t arm, uint32_t count, bool solicited)
 {
 	struct tern_nic *nic = cq->fn->nic;

@@ -40,7 +40,7 @@ struct cq {
 	/* Moderation: an event that is due but waits for more completions or for the timer */
 	uint16_t moderation_count;
 	uint16_t moderation_period;
-	uint32_t held_arm;		/* arm word it will serve; TERN_ARM_NONE: no event is held */
+	uint32_t held_arm;		/* arm word it will serve; 0: no event is held */
 	uint32_t held_count;
 	struct timer timer;
 };

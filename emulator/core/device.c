@@ -4,6 +4,7 @@
 
 #include "byteorder.h"
 #include "command.h"
+#include "counter_names.h"
 #include "cq.h"
 #include "eq.h"
 #include "key.h"
@@ -67,16 +68,21 @@ static uint16_t query_device(struct command *command)
 	return command_answer(command, &caps, sizeof(caps));
 }
 
-static uint16_t answer_counters(struct command *command, const void *counters, size_t size)
+static uint16_t answer_counters(struct command *command, const struct counter_name *names,
+				const void *counters, size_t size)
 {
-	uint64_t values[64];
-	__le64 answer[64];
+	uint8_t answer[512];
 
-	static_assert(sizeof(struct port_counters) <= sizeof(values), "port counters");
-	static_assert(sizeof(struct rdma_counters) <= sizeof(values), "rdma counters");
-	memcpy(values, counters, size);
-	for (size_t i = 0; i < size / sizeof(*values); i++)
-		answer[i] = to_le64(values[i]);
+	static_assert(sizeof(struct port_counters) <= sizeof(answer), "port counters");
+	static_assert(sizeof(struct rdma_counters) <= sizeof(answer), "rdma counters");
+	for (size_t i = 0; i < size / sizeof(uint64_t); i++) {
+		uint64_t value;
+		__le64 field;
+
+		memcpy(&value, (const uint8_t *)counters + names[i].offset, sizeof(value));
+		field = to_le64(value);
+		memcpy(answer + names[i].contract_offset, &field, sizeof(field));
+	}
 	return command_answer(command, answer, size);
 }
 
@@ -87,9 +93,10 @@ static uint16_t query_statistics(struct command *command)
 
 	switch (from_le32(query->group)) {
 	case TERN_STATISTICS_PORT:
-		return answer_counters(command, &fn->port, sizeof(fn->port));
+		return answer_counters(command, port_counter_names, &fn->port, sizeof(fn->port));
 	case TERN_STATISTICS_RDMA:
-		return answer_counters(command, &fn->rdma_counters, sizeof(fn->rdma_counters));
+		return answer_counters(command, rdma_counter_names, &fn->rdma_counters,
+				       sizeof(fn->rdma_counters));
 	default:
 		return command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
 				      struct tern_command_query, group);

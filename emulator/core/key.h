@@ -23,7 +23,7 @@ struct memory_key {
 
 enum key_error {
 	KEY_OK = 0,
-	KEY_UNKNOWN,			/* no such key, wrong consumer byte, or local DMA key not allowed */
+	KEY_UNKNOWN,			/* none, wrong consumer byte, local DMA key not allowed */
 	KEY_WRONG_PD,
 	KEY_NO_ACCESS,			/* right not granted */
 	KEY_OUT_OF_BOUNDS,
@@ -41,7 +41,7 @@ struct key_range {
 struct key_user {
 	struct function *fn;
 	uint32_t pd;
-	bool privileged;		/* may use TERN_KEY_LOCAL_DMA: local SGEs of such queues only */
+	bool privileged;		/* may use TERN_KEY_LOCAL_DMA in local SGEs */
 };
 
 /*

@@ -120,7 +120,7 @@ int guest_load32(struct function *fn, uint64_t address, uint32_t *value)
 	void *word = map_whole(fn, address, sizeof(bytes), false);
 
 	if (word) {
-		bytes = atomic_load_explicit((_Atomic uint32_t *)word, memory_order_acquire);
+		bytes = __atomic_load_n((const __le32 *)word, __ATOMIC_ACQUIRE);
 		guest_unmap(fn, word, sizeof(bytes), false);
 	} else if (guest_read(fn, address, &bytes, sizeof(bytes))) {
 		return -EFAULT;
@@ -136,7 +136,7 @@ int guest_store32(struct function *fn, uint64_t address, uint32_t value)
 	void *word = map_whole(fn, address, sizeof(bytes), true);
 
 	if (word) {
-		atomic_store_explicit((_Atomic uint32_t *)word, bytes, memory_order_release);
+		__atomic_store_n((__le32 *)word, bytes, __ATOMIC_RELEASE);
 		guest_unmap(fn, word, sizeof(bytes), true);
 		return 0;
 	}
@@ -160,8 +160,7 @@ int guest_store_entry(struct function *fn, uint64_t address, const void *entry, 
 	memcpy(&phase, (const uint8_t *)entry + body, sizeof(phase));
 	memcpy(mapped, entry, body);
 	/* Pairs with the host's acquire load of the phase word. */
-	atomic_store_explicit((_Atomic uint32_t *)(void *)(mapped + body), phase,
-			      memory_order_release);
+	__atomic_store_n((uint32_t *)(void *)(mapped + body), phase, __ATOMIC_RELEASE);
 	guest_unmap(fn, mapped, size, true);
 	return 0;
 }

@@ -41,7 +41,7 @@ struct function {
 	bool enabled;			/* STATUS.READY: commands and doorbells count */
 	uint8_t permanent_mac[6];
 	uint64_t guid;
-	uint64_t memory_generation;	/* moves when what was read of page lists is to be forgotten; > 0 */
+	uint64_t memory_generation;	/* moves when page tables are to be read anew; > 0 */
 	uint64_t features;		/* taken at ENABLE */
 	struct registers registers;
 	struct command_ring command;
@@ -96,7 +96,7 @@ uint32_t doorbell_pages(const struct function *fn);
 
 /* Stop the function: STATUS.FATAL with @code; only a reset helps. Its objects stay until then. */
 void function_fatal(struct function *fn, uint32_t code, uint64_t info);
-/* Destroy everything that the guest made; registers to their reset values. No guest memory is touched. */
+/* Destroy all that the guest made, reset the registers. No guest memory is touched. */
 void function_reset(struct function *fn);
 
 void function_log(const struct function *fn, const char *format, ...)

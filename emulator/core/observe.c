@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "counter_names.h"
 #include "mac.h"
 #include "nic.h"
 #include "qp.h"
@@ -15,6 +16,17 @@ static void add(struct tern_nic_counter *counters, size_t room, size_t *count, c
 	(*count)++;
 }
 
+static void add_all(struct tern_nic_counter *counters, size_t room, size_t *count,
+		    const struct counter_name *names, const void *values, size_t size)
+{
+	for (size_t i = 0; i < size / sizeof(uint64_t); i++) {
+		uint64_t value;
+
+		memcpy(&value, (const uint8_t *)values + names[i].offset, sizeof(value));
+		add(counters, room, count, names[i].name, value);
+	}
+}
+
 size_t tern_nic_counters(const struct tern_nic *nic, unsigned int fn,
 			 struct tern_nic_counter *counters, size_t count)
 {
@@ -25,15 +37,11 @@ size_t tern_nic_counters(const struct tern_nic *nic, unsigned int fn,
 	if (fn >= nic->function_count)
 		return 0;
 	function = &nic->functions[fn];
-#define COUNTER(name) add(counters, count, &n, #name, function->port.name);
-	PORT_COUNTERS(COUNTER)
-#undef COUNTER
-#define COUNTER(name) add(counters, count, &n, #name, function->rdma_counters.name);
-	RDMA_COUNTERS(COUNTER)
-#undef COUNTER
-#define COUNTER(name) add(counters, count, &n, #name, function->device.name);
-	DEVICE_COUNTERS(COUNTER)
-#undef COUNTER
+	add_all(counters, count, &n, port_counter_names, &function->port, sizeof(function->port));
+	add_all(counters, count, &n, rdma_counter_names, &function->rdma_counters,
+		sizeof(function->rdma_counters));
+	add_all(counters, count, &n, device_counter_names, &function->device,
+		sizeof(function->device));
 	mac = mac_counters(nic);
 	add(counters, count, &n, "dropped_port_down", mac->dropped_port_down);
 	add(counters, count, &n, "received_port_down", mac->received_port_down);

@@ -165,6 +165,7 @@ static uint16_t qp_set(struct command *command, struct qp *qp)
 {
 	const struct tern_command_create_qp *body = (const void *)command->body;
 	struct function *fn = command->fn;
+	bool gsi = body->type == TERN_QP_GSI, first = command->number == 1;
 
 	qp->fn = fn;
 	qp->qpn = command->number;
@@ -178,7 +179,7 @@ static uint16_t qp_set(struct command *command, struct qp *qp)
 	queue_init(&qp->rq, qp, false);
 	if (!qp->ops)
 		return REFUSE(BAD_PARAMETER, type);
-	if ((qp->type == TERN_QP_GSI) != (qp->qpn == 1))
+	if (gsi != first)
 		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
 	if (qp->flags & ~FLAGS_KNOWN)
 		return REFUSE(BAD_PARAMETER, flags);

@@ -19,9 +19,9 @@ struct qp_ops {
 	 * or -EINVAL with *field the offset in struct tern_command_create_qp.
 	 */
 	int (*create)(struct qp *qp, size_t *field);
-	/* DESTROY_QP and reset: cancel timers, leave all lists, free. May not touch guest memory. */
+	/* DESTROY_QP, reset: cancel timers, leave all lists, free. No access to guest memory. */
 	void (*destroy)(struct qp *qp);
-	/* The index of @wq (SQ or RQ of @qp, watched) moved: there is work, or in ERROR something to flush. */
+	/* The index of @wq (SQ or RQ, watched) moved: work, or in ERROR something to flush. */
 	void (*posted)(struct qp *qp, struct work_queue *wq);
 	/*
 	 * Go to ERROR now: the host's index or queue memory is bad (@event

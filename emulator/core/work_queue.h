@@ -36,7 +36,7 @@ struct work_queue {
 	uint32_t producer;		/* the host's, as last read and checked */
 	uint32_t next;			/* to be executed next */
 	uint32_t completed;		/* oldest that has not completed */
-	uint32_t doorbell_index;	/* what came by doorbell, without TERN_FEATURE_DOORBELL_RECORDS */
+	uint32_t doorbell_index;	/* what came by doorbell; counts without records */
 	bool watched;
 	int broken;			/* -EINVAL or -EFAULT from work_queue_poll(), until reset */
 	bool look_again;		/* tell the owner once though the index did not move */
@@ -104,8 +104,10 @@ struct send_wqe {
 	const uint8_t *inline_data;	/* with TERN_WQE_INLINE, else NULL */
 	uint64_t length;		/* of the data, inline or by SGEs (sum in 64 bits) */
 	struct sge sges[SEND_SGES_MAX];
-	_Alignas(8) uint8_t raw[TERN_WQE_BYTES_MAX];
+	uint8_t raw[TERN_WQE_BYTES_MAX];
 };
+
+static_assert(offsetof(struct send_wqe, raw) % 8 == 0, "segments are looked at there");
 
 /*
  * Fetch the work request whose first block is @index (of posted ones). Checks

@@ -174,7 +174,7 @@ enum wqe_error send_wqe_fetch(struct work_queue *wq, uint32_t index, struct send
 
 enum wqe_error receive_wqe_fetch(struct work_queue *wq, uint32_t index, struct receive_wqe *wqe)
 {
-	_Alignas(8) uint8_t raw[1 << TERN_RECEIVE_STRIDE_SHIFT_MAX];
+	uint8_t raw[1 << TERN_RECEIVE_STRIDE_SHIFT_MAX];
 	size_t size = (size_t)1 << wq->stride_shift;
 	struct tern_receive_header header;
 

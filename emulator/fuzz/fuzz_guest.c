@@ -8,6 +8,7 @@
  * pair each; the input is a program of small steps for both of them.
  */
 #include <endian.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -288,7 +289,7 @@ static void command(struct rdma_side *side)
 		TERN_COMMAND_SET_RECEIVE_MODE, TERN_COMMAND_SET_MULTICAST_TABLE,
 		TERN_COMMAND_SET_VLAN_TABLE, TERN_COMMAND_SET_RSS,
 	};
-	_Alignas(8) uint8_t body[TERN_COMMAND_BODY_BYTES] = { 0 };
+	alignas(8) uint8_t body[TERN_COMMAND_BODY_BYTES] = { 0 };
 	uint16_t opcode = opcodes[byte() % (sizeof(opcodes) / sizeof(*opcodes))];
 	size_t length = body_of(side, opcode, body);
 	uint8_t flips = byte() % 4;

@@ -22,7 +22,7 @@
 enum host_page {
 	HOST_PAGE_PLAIN = 0,		/* can be mapped */
 	HOST_PAGE_UNMAPPABLE,		/* read and write only */
-	HOST_PAGE_ABSENT,		/* every access fails; one by a pointer kept too long crashes */
+	HOST_PAGE_ABSENT,		/* an access fails; by a pointer kept too long: crashes */
 	HOST_PAGE_READ_ONLY,		/* for the device */
 };
 

@@ -67,7 +67,7 @@ void driver_prepare(struct driver *driver, struct machine *machine, unsigned int
 /* Execute one command; returns its status. @body may be NULL. */
 uint16_t driver_command(struct driver *driver, uint16_t opcode, uint32_t number,
 			const void *body, size_t length);
-/* The halves of it, for many in flight: write without ringing; ring; the next completion, if any. */
+/* Its parts, for many in flight: write without ringing; ring; the next completion, if any. */
 void driver_command_write(struct driver *driver, uint16_t opcode, uint16_t id, uint32_t flags,
 			  uint32_t number, const void *body, size_t length);
 void driver_command_ring(struct driver *driver);

@@ -19,7 +19,7 @@ static void __attribute__((noreturn)) die(const char *what)
 	abort();
 }
 
-/* Memory of machines that are gone, for the next ones: mapping it anew is most of a short test's time. */
+/* Memory of machines that are gone, for the next: to map it anew is most of a short test's time. */
 static struct spare {
 	uint8_t *memory, *device_memory, *pages;
 	uint64_t bytes;

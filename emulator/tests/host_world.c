@@ -39,7 +39,7 @@ static void interrupt(void *host, unsigned int fn, unsigned int vector)
 	struct machine *machine = host;
 
 	if (fn >= HOST_FUNCTIONS || vector >= HOST_VECTORS)
-		die("interrupt that does not exist");
+		die("a vector that does not exist was raised");
 	machine->interrupts[fn][vector]++;
 	host_note(machine, HOST_EVENT_INTERRUPT, vector, 0);
 }
@@ -166,7 +166,7 @@ struct machine *machine_create(struct world *world, const struct tern_nic_config
 	machine->world = world;
 	machine->name = names[number % 4];
 	machine->deadline = TERN_NIC_NO_DEADLINE;
-	machine->log = getenv("TERN_TEST_LOG") != NULL;
+	machine->log = getenv("TERN_TEST_LOG");
 	host_memory_create(machine, memory_bytes ? memory_bytes : HOST_MEMORY_BYTES);
 	if (!mine.name)
 		mine.name = machine->name;

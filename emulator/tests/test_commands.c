@@ -274,10 +274,12 @@ TERN_TEST(create_eq)
 	struct tern_command_create_eq good = { .shift = 4, .vector = htole32(1) }, body;
 	struct tern_command_create_cq cq = { .shift = 1, .eqn = htole32(1) };
 
-#define REFUSED(status, member) \
-	CHECK_REFUSED(TERN_COMMAND_CREATE_EQ, 1, &body, TERN_COMMAND_STATUS_##status, \
-		      BODY(struct tern_command_create_eq, member)); \
-	body = good
+#define REFUSED(status, member)								\
+	do {										\
+		CHECK_REFUSED(TERN_COMMAND_CREATE_EQ, 1, &body, TERN_COMMAND_STATUS_##status,	\
+			      BODY(struct tern_command_create_eq, member));		\
+		body = good;								\
+	} while (0)
 	setup();
 	good.pages = driver_pages(host_alloc(machine, 512, 4096), 512);
 	good.record = htole64(host_alloc(machine, 128, 128));
@@ -333,10 +335,12 @@ TERN_TEST(create_cq)
 	};
 	struct tern_command_create_cq good = { .shift = 4 }, body;
 
-#define REFUSED(status, member) \
-	CHECK_REFUSED(TERN_COMMAND_CREATE_CQ, 5, &body, TERN_COMMAND_STATUS_##status, \
-		      BODY(struct tern_command_create_cq, member)); \
-	body = good
+#define REFUSED(status, member)								\
+	do {										\
+		CHECK_REFUSED(TERN_COMMAND_CREATE_CQ, 5, &body, TERN_COMMAND_STATUS_##status,	\
+			      BODY(struct tern_command_create_cq, member));		\
+		body = good;								\
+	} while (0)
 	setup();
 	good.pages = driver_pages(host_alloc(machine, 1024, 4096), 1024);
 	good.record = htole64(host_alloc(machine, 128, 128));
@@ -387,10 +391,12 @@ TERN_TEST(create_key)
 	struct tern_command_create_key good = { .pd = htole32(3), .consumer = 9 }, body;
 	uint64_t region;
 
-#define REFUSED(status, member) \
-	CHECK_REFUSED(TERN_COMMAND_CREATE_KEY, 5, &body, TERN_COMMAND_STATUS_##status, \
-		      BODY(struct tern_command_create_key, member)); \
-	body = good
+#define REFUSED(status, member)								\
+	do {										\
+		CHECK_REFUSED(TERN_COMMAND_CREATE_KEY, 5, &body, TERN_COMMAND_STATUS_##status,	\
+			      BODY(struct tern_command_create_key, member));		\
+		body = good;								\
+	} while (0)
 	setup();
 	region = host_alloc(machine, 8192, 4096);
 	good.pages = driver_pages(region, 8192);
@@ -454,10 +460,12 @@ TERN_TEST(create_qp)
 	}, body;
 	struct driver_cq send_cq, receive_cq;
 
-#define REFUSED(status, member) \
-	CHECK_REFUSED(TERN_COMMAND_CREATE_QP, 5, &body, TERN_COMMAND_STATUS_##status, \
-		      BODY(struct tern_command_create_qp, member)); \
-	body = good
+#define REFUSED(status, member)								\
+	do {										\
+		CHECK_REFUSED(TERN_COMMAND_CREATE_QP, 5, &body, TERN_COMMAND_STATUS_##status,	\
+			      BODY(struct tern_command_create_qp, member));		\
+		body = good;								\
+	} while (0)
 	setup();
 	driver_cq_create(&driver, &send_cq, 5);
 	driver_cq_create(&driver, &receive_cq, 5);

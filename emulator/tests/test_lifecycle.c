@@ -245,8 +245,9 @@ TERN_TEST(unmappable_machines)
 {
 	for (unsigned int kind = 0; kind < 4; kind++) {
 		for (unsigned int shortcuts = 0; shortcuts < 2; shortcuts++) {
-			rdma_pair_create(&pair, &(struct rdma_options){
-				.no_shortcuts = shortcuts });
+			const struct rdma_options options = { .no_shortcuts = shortcuts };
+
+			rdma_pair_create(&pair, &options);
 			for (unsigned int i = 0; i < 2; i++) {
 				struct machine *m = i ? pair.b.machine : pair.a.machine;
 				uint64_t bytes = (m->allocated + 4095) & ~UINT64_C(4095);
@@ -289,6 +290,7 @@ TERN_TEST(bus_mastering_comes_back)
 TERN_TEST(order_of_data_and_completion)
 {
 	struct machine *m;
+	const struct rdma_request request = { .opcode = TERN_WQE_SEND, .length = 2000 };
 	uint64_t data, entry, event, place = 0;
 	unsigned int stage = 0;
 	struct tern_cqe cqe;
@@ -308,8 +310,7 @@ TERN_TEST(order_of_data_and_completion)
 	driver_cq_arm(&pair.b.receive_cq, TERN_ARM_NEXT);
 	rdma_post_receive(&pair.b, 4096, 2000);
 	host_record_start(m);
-	rdma_post(&pair, &pair.a, &(struct rdma_request){ .opcode = TERN_WQE_SEND,
-							   .length = 2000 });
+	rdma_post(&pair, &pair.a, &request);
 	rdma_wait(&pair, &pair.b.receive_cq, &cqe);
 	for (size_t i = 0; i < m->event_count; i++) {
 		const struct host_event *e = &m->events[i];

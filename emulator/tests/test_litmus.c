@@ -30,10 +30,10 @@ struct litmus {
 	struct driver driver;
 	struct driver_cq cq;
 	struct driver_qp qp;
-	_Atomic bool stop;
-	_Atomic int state;		/* of the device: AWAKE, ASLEEP, or RUNG and not yet seen */
-	_Atomic unsigned int events;	/* interrupts */
-	_Atomic uint64_t doorbells;
+	atomic_bool stop;
+	atomic_int state;		/* of the device: AWAKE, ASLEEP, or RUNG and not yet seen */
+	atomic_uint events;		/* interrupts */
+	atomic_ullong doorbells;
 	unsigned int seen;		/* of events, by the host */
 	uint64_t rounds, lost_doorbells, lost_events;
 };
@@ -85,7 +85,7 @@ static void *device(void *arg)
 	return NULL;
 }
 
-static _Atomic uint32_t *shared(struct litmus *l, uint64_t address)
+static atomic_uint *shared(struct litmus *l, uint64_t address)
 {
 	return host_pointer(l->machine, address);
 }
@@ -256,7 +256,7 @@ static void run(struct litmus *l, bool with_fence, double seconds)
 	pthread_join(thread, NULL);
 	printf("litmus %s fence: %llu rounds, %llu doorbells, lost: %llu doorbells, %llu events\n",
 	       with_fence ? "with" : "without", (unsigned long long)l->rounds,
-	       (unsigned long long)l->doorbells, (unsigned long long)l->lost_doorbells,
+	       l->doorbells, (unsigned long long)l->lost_doorbells,
 	       (unsigned long long)l->lost_events);
 	world_destroy(world);
 }
