@@ -44,11 +44,46 @@ static uint32_t required(const struct qp *qp, uint8_t next)
 #define REFUSE(member)								\
 	command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER,		\
 		       struct tern_command_modify_qp, member)
-#define LIMIT(bit, member, value, most)						\
-	do {									\
-		if ((mask & (bit)) && (value) > (most))				\
-			return REFUSE(attributes.member);			\
-	} while (0)
+/* An attribute that is a plain number. */
+struct limit {
+	uint32_t bit;			/* TERN_QP_SET_* */
+	size_t offset;
+	uint32_t value, most;
+};
+
+static uint16_t check_limits(struct command *command, const struct tern_qp_attributes *new,
+			     uint32_t mask)
+{
+#define LIMIT(name, member, value, most) \
+	{ TERN_QP_SET_##name, offsetof(struct tern_command_modify_qp, attributes.member), \
+	  value, most }
+	const struct limit limits[] = {
+		LIMIT(REMOTE_QPN, remote_qpn, from_le32(new->remote_qpn), WIRE_QPN_MASK),
+		LIMIT(RQ_PSN, rq_psn, from_le32(new->rq_psn), WIRE_PSN_MASK),
+		LIMIT(SQ_PSN, sq_psn, from_le32(new->sq_psn), WIRE_PSN_MASK),
+		LIMIT(ACCESS, access, from_le32(new->access) & ~REMOTE_RIGHTS, 0),
+		LIMIT(PATH_MTU, path_mtu, new->path_mtu, PATH_MTU_CODE_MAX),
+		LIMIT(TIMEOUT, timeout, new->timeout, 31),
+		LIMIT(RETRY_COUNT, retry_count, new->retry_count, 7),
+		LIMIT(RNR_RETRY, rnr_retry, new->rnr_retry, 7),
+		LIMIT(MIN_RNR_TIMER, min_rnr_timer, new->min_rnr_timer, 31),
+		LIMIT(INITIATOR_DEPTH, initiator_depth, new->initiator_depth,
+		      READ_INITIATOR_MAX),
+		LIMIT(RESPONDER_RESOURCES, responder_resources, new->responder_resources,
+		      READ_RESPONDER_MAX),
+		LIMIT(SQD_NOTIFY, sqd_notify, new->sqd_notify, 1),
+		LIMIT(PKEY_INDEX, pkey_index, from_le16(new->pkey_index), 0),
+		LIMIT(RATE_LIMIT, rate_limit_mbps, from_le32(new->rate_limit_mbps), 0),
+	};
+#undef LIMIT
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		if ((mask & limits[i].bit) && limits[i].value > limits[i].most)
+			return command_refuse_at(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
+						 sizeof_command_header + limits[i].offset);
+	}
+	return TERN_COMMAND_STATUS_OK;
+}
 
 static uint16_t check_attributes(struct command *command, const struct qp *qp)
 {
@@ -56,6 +91,7 @@ static uint16_t check_attributes(struct command *command, const struct qp *qp)
 	const struct tern_qp_attributes *new = &body->attributes;
 	uint32_t mask = from_le32(body->mask);
 	struct wire_path path;
+	uint16_t status;
 
 	if (!command_reserved(command, struct tern_command_modify_qp, reserved0) ||
 	    !command_reserved(command, struct tern_command_modify_qp, attributes.reserved0) ||
@@ -66,25 +102,12 @@ static uint16_t check_attributes(struct command *command, const struct qp *qp)
 	if ((mask & TERN_QP_SET_ADDRESS) &&
 	    !address_path(&qp->fn->rdma->gids, &new->address, 0, &path))
 		return REFUSE(attributes.address);
-	LIMIT(TERN_QP_SET_REMOTE_QPN, remote_qpn, from_le32(new->remote_qpn), WIRE_QPN_MASK);
-	LIMIT(TERN_QP_SET_RQ_PSN, rq_psn, from_le32(new->rq_psn), WIRE_PSN_MASK);
-	LIMIT(TERN_QP_SET_SQ_PSN, sq_psn, from_le32(new->sq_psn), WIRE_PSN_MASK);
-	LIMIT(TERN_QP_SET_ACCESS, access, from_le32(new->access) & ~REMOTE_RIGHTS, 0);
-	LIMIT(TERN_QP_SET_PATH_MTU, path_mtu, new->path_mtu, PATH_MTU_CODE_MAX);
+	status = check_limits(command, new, mask);
+	if (status)
+		return status;
 	if ((mask & TERN_QP_SET_PATH_MTU) &&
 	    (!new->path_mtu || 128U << new->path_mtu > rdma_port_mtu(qp->fn)))
 		return REFUSE(attributes.path_mtu);
-	LIMIT(TERN_QP_SET_TIMEOUT, timeout, new->timeout, 31);
-	LIMIT(TERN_QP_SET_RETRY_COUNT, retry_count, new->retry_count, 7);
-	LIMIT(TERN_QP_SET_RNR_RETRY, rnr_retry, new->rnr_retry, 7);
-	LIMIT(TERN_QP_SET_MIN_RNR_TIMER, min_rnr_timer, new->min_rnr_timer, 31);
-	LIMIT(TERN_QP_SET_INITIATOR_DEPTH, initiator_depth, new->initiator_depth,
-	      READ_INITIATOR_MAX);
-	LIMIT(TERN_QP_SET_RESPONDER_RESOURCES, responder_resources, new->responder_resources,
-	      READ_RESPONDER_MAX);
-	LIMIT(TERN_QP_SET_SQD_NOTIFY, sqd_notify, new->sqd_notify, 1);
-	LIMIT(TERN_QP_SET_PKEY_INDEX, pkey_index, from_le16(new->pkey_index), 0);
-	LIMIT(TERN_QP_SET_RATE_LIMIT, rate_limit_mbps, from_le32(new->rate_limit_mbps), 0);
 	return TERN_COMMAND_STATUS_OK;
 }
 

@@ -76,7 +76,7 @@ static bool acknowledge(struct rdma_qp *rdma, uint32_t psn)
 		uint32_t end = (request->first_psn + request->packets) & WIRE_PSN_MASK;
 		uint32_t left = wire_psn_distance(psn, requester->acked_psn);
 
-		if (!left || request->status || (request->opcode == TERN_WQE_READ))
+		if (!left || request->status || request->opcode == TERN_WQE_READ)
 			break;
 		if (left >= wire_psn_distance(end, requester->acked_psn))
 			requester->acked_psn = end;

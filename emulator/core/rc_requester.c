@@ -402,12 +402,12 @@ void rc_requester_wait_rnr(struct rdma_qp *rdma, uint64_t ns)
 void rc_requester_seek(struct rdma_qp *rdma, uint32_t psn)
 {
 	struct requester *requester = &rdma->requester;
-	uint32_t place;
+	uint32_t acked = requester->acked_psn, place;
 
 	/* What was asked for behind @psn is asked for again. */
 	while (requester->reads &&
-	       wire_psn_distance(*read_end(requester, requester->reads - 1U), requester->acked_psn) >
-	       wire_psn_distance(psn, requester->acked_psn))
+	       wire_psn_distance(*read_end(requester, requester->reads - 1U), acked) >
+	       wire_psn_distance(psn, acked))
 		requester->reads--;
 	requester->send_packet = 0;
 	for (place = requester->head; place != requester->tail; place++) {

@@ -327,7 +327,7 @@ static void gap(struct rdma_qp *rdma)
 	respond(rdma, RESPONSE_NAK);
 }
 
-/* Is this the packet that may follow in the message (IBTA 9.7.4.1.2, .4), with a length that fits? */
+/* May this packet follow in the message (IBTA 9.7.4.1.2, .4), and does its length fit? */
 static bool fits(const struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	const struct responder *responder = &rdma->responder;

@@ -77,8 +77,8 @@ struct requester {
 	uint8_t rnr_retries_left;
 	uint8_t since_ack_request;	/* packets */
 	bool waits_rnr;			/* the timer ends an RNR wait */
-	bool skip_implied;		/* the gap at acked_psn was answered; wait for progress or timer */
-	bool failed;			/* ring[send] has a status: nothing behind it is sent */
+	bool skip_implied;		/* it went back to acked_psn once: wait for progress */
+	bool failed;			/* a request has a status: none behind it is taken */
 	uint64_t deadline;		/* of the retransmission timer */
 	struct timer timer;
 	struct egress_source source;
@@ -127,8 +127,8 @@ struct responder {
 	struct read_response reads[READ_RESPONDER_MAX];
 	uint8_t read_first, read_count;
 	uint8_t response;		/* enum response */
-	uint8_t nak_code;		/* of RESPONSE_NAK; other than sequence: the connection ends... */
-	uint32_t nak_psn;		/* ...at this PSN */
+	uint8_t nak_code;		/* of RESPONSE_NAK... */
+	uint32_t nak_psn;		/* ...and where the connection ends, unless for sequence */
 	struct egress_source source;
 };
 
@@ -201,7 +201,7 @@ void rdma_complete_receive(struct rdma_qp *rdma, struct tern_cqe *cqe, uint32_t 
 enum receive_result {
 	RECEIVE_OK,
 	RECEIVE_EMPTY,
-	RECEIVE_BAD,			/* malformed or unreadable: it was completed with an error */
+	RECEIVE_BAD,			/* malformed or unreadable: completed with an error */
 	RECEIVE_GONE,			/* the queue pair went to ERROR */
 };
 

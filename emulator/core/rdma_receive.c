@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tern: RoCE frames come in: checked, then given to their queue pair. And the engine's own comings and goings. */
+/*
+ * Tern: RoCE frames come in: checked, then given to their queue pair. And the
+ * engine's own comings and goings.
+ */
 #include "rdma_receive.h"
 
 #include <stdlib.h>

@@ -87,7 +87,7 @@ static bool send_one(struct rdma_qp *rdma)
 	sq->next += wqe->blocks;
 	if (!status && wqe->opcode != TERN_WQE_NOP)
 		status = send_datagram(rdma, wqe, &path);
-	/* Over loopback the queue pair may have failed meanwhile; this request is done all the same. */
+	/* Over loopback the queue pair may have failed meanwhile; this one is done all the same. */
 	rdma_complete_send(rdma, &request, status, 0);
 	if (status && rdma->qp->state == TERN_QP_RTS)
 		qp_set_state(rdma->qp, TERN_QP_SQE);

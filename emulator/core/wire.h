@@ -184,7 +184,7 @@ struct wire_path {
 	uint8_t priority;
 	uint8_t l3_offset;
 	uint8_t length;
-	uint32_t ipv4_sum;		/* of the IPv4 header without total length and identification */
+	uint32_t ipv4_sum;		/* of the header without length and identification */
 	uint8_t bytes[WIRE_PATH_BYTES_MAX];
 };
 
@@ -216,12 +216,12 @@ struct wire_packet {
 	size_t payload_length;		/* without pad */
 	const uint8_t *pad;		/* headers.pad bytes */
 	const uint8_t *icrc;
-	struct tern_segment contiguous;	/* what payload points to when the frame has no segments */
+	struct tern_segment contiguous;	/* the payload of a frame without segments */
 };
 
 enum wire_result {
 	WIRE_OK,
-	WIRE_NOT_ROCE,			/* not RoCE, or a fragment or options: for the host's stack */
+	WIRE_NOT_ROCE,			/* nor a fragment or with options: for the host's stack */
 	WIRE_MALFORMED,
 };
 

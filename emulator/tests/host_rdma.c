@@ -226,7 +226,8 @@ uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 		   const struct rdma_request *request)
 {
 	const struct rdma_side *peer = rdma_peer(pair, side);
-	_Alignas(8) uint8_t wqe[TERN_WQE_BYTES_MAX] = { 0 };
+	uint64_t words[TERN_WQE_BYTES_MAX / 8] = { 0 };
+	uint8_t *wqe = (uint8_t *)words;
 	struct tern_wqe_control *control = (void *)wqe;
 	size_t place = sizeof(*control);
 	struct tern_sge sge = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tern: RDMA for tests: two machines on a wire (or one, looped back) with a connected pair of QPs. */
+/* Tern: RDMA for tests: a connected pair of QPs on two machines, or on one by loopback. */
 #ifndef TERN_HOST_RDMA_H
 #define TERN_HOST_RDMA_H
 

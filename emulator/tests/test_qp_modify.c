@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tern: MODIFY_QP and QUERY_QP: every transition, every attribute at its limit and beyond; SET_GID. */
+/* Tern: MODIFY_QP and QUERY_QP: each transition, each attribute at its limit and beyond; SET_GID. */
 #include <endian.h>
 
 #include "host_rdma.h"
@@ -199,16 +199,16 @@ TERN_TEST(path_mtu_follows_the_port)
 TERN_TEST(query_says_what_was_set)
 {
 	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 3 * 4096 };
+	struct rdma_options options = {
+		.sq_psn = 0x123456, .rq_psn = 0x654321, .traffic_class = 32, .timeout = 9,
+		.retry_count = 3, .rnr_retry = 2, .min_rnr_timer = 12, .initiator_depth = 4,
+		.responder_resources = 5,
+	};
 	struct tern_qp_attributes attributes;
 	struct tern_qp_status status;
 	struct tern_cqe cqe;
 
-	rdma_pair_create(&pair, &(struct rdma_options){ .sq_psn = 0x123456, .rq_psn = 0x654321,
-							.traffic_class = 32, .timeout = 9,
-							.retry_count = 3, .rnr_retry = 2,
-							.min_rnr_timer = 12,
-							.initiator_depth = 4,
-							.responder_resources = 5 });
+	rdma_pair_create(&pair, &options);
 	rdma_post(&pair, &pair.a, &write);
 	rdma_post_receive(&pair.a, 0, 1);
 	rdma_wait(&pair, &pair.a.send_cq, &cqe);
@@ -252,7 +252,7 @@ TERN_TEST(gid_table)
 	rdma_pair_destroy(&pair);
 }
 
-/* Packets to an address that the function has no more, or has in another VLAN or type, are not RoCE to it. */
+/* Packets to an address that the function has no more, or in another VLAN, are not RoCE to it. */
 TERN_TEST(packets_follow_the_gid_table)
 {
 	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 4 };

@@ -139,8 +139,9 @@ TERN_TEST(operations_at_a_modelled_speed)
 
 TERN_TEST(psn_wraps)
 {
-	all_operations(&(struct rdma_options){ .path_mtu = 1, .sq_psn = 0xffffff,
-					       .rq_psn = 0xfffff0 });
+	struct rdma_options options = { .path_mtu = 1, .sq_psn = 0xffffff, .rq_psn = 0xfffff0 };
+
+	all_operations(&options);
 }
 
 TERN_TEST(write_immediate_consumes_a_receive)

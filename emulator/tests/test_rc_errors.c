@@ -119,7 +119,7 @@ TERN_TEST(read_without_initiator_depth)
 	rdma_pair_destroy(&pair);
 }
 
-/* The memory behind the key is gone when the packet is made: nothing behind the hole slides forward. */
+/* The memory behind the key is gone: nothing behind the hole slides forward. */
 TERN_TEST(memory_that_is_gone_under_a_message)
 {
 	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 65536 };
@@ -296,11 +296,12 @@ TERN_TEST(destroy_under_traffic)
 	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 50000 };
 	struct rdma_request read = { .opcode = TERN_WQE_READ, .length = 50000 };
 
+	struct rdma_options options = { .latency_ns = 2000, .timeout = 3 };
+
 	for (unsigned int step = 0; step < 30; step++) {
 		struct rdma_pair pair;
 
-		rdma_pair_create(&pair, &(struct rdma_options){ .latency_ns = 2000,
-								.timeout = 3 });
+		rdma_pair_create(&pair, &options);
 		for (unsigned int i = 0; i < 5; i++) {
 			rdma_post(&pair, &pair.a, &write);
 			rdma_post(&pair, &pair.a, &read);

@@ -196,11 +196,14 @@ TERN_TEST(boundaries_with_latency)
 
 TERN_TEST(boundaries_on_a_bad_wire)
 {
-	for (uint32_t seed = 1; seed <= 4; seed++)
-		boundaries(&(struct rdma_options){ .latency_ns = seed & 1 ? 2000 : 0,
-						   .network = seed & 2 ? RDMA_V2_IPV6 :
-									 RDMA_V2_IPV4,
-						   .no_shortcuts = seed > 2 }, 0.01, seed);
+	for (uint32_t seed = 1; seed <= 4; seed++) {
+		struct rdma_options options = {
+			.latency_ns = seed & 1 ? 2000 : 0, .no_shortcuts = seed > 2,
+			.network = seed & 2 ? RDMA_V2_IPV6 : RDMA_V2_IPV4,
+		};
+
+		boundaries(&options, 0.01, seed);
+	}
 }
 
 TERN_TEST(boundaries_on_a_very_bad_wire)
@@ -219,7 +222,11 @@ TERN_TEST(large_messages_clean)
 
 TERN_TEST(large_messages_on_a_bad_wire)
 {
-	for (uint8_t code = 1; code <= 5; code++)
-		large(&(struct rdma_options){ .latency_ns = code & 1 ? 1000 : 0,
-					      .no_shortcuts = code & 1 }, code, 0.01, code);
+	for (uint8_t code = 1; code <= 5; code++) {
+		struct rdma_options options = {
+			.latency_ns = code & 1 ? 1000 : 0, .no_shortcuts = code & 1,
+		};
+
+		large(&options, code, 0.01, code);
+	}
 }

@@ -165,15 +165,17 @@ static uint64_t timeout_ns(unsigned int n)
 	return UINT64_C(4096) << n;
 }
 
-/* (retry_cnt + 1) tries, each no sooner than the timeout after the last; then the error and flush. */
+/* (retry_cnt + 1) tries, each no sooner than the timeout after the last; then error and flush. */
 static void vanished_peer(unsigned int timeout, unsigned int retries)
 {
 	uint32_t first, second;
 	uint64_t begin, last;
+	struct rdma_options options = {
+		.timeout = (uint8_t)timeout, .retry_count = (uint8_t)retries, .no_retry = true,
+	};
 	struct tern_cqe cqe;
 
-	start((struct rdma_options){ .timeout = (uint8_t)timeout, .retry_count = (uint8_t)retries,
-				     .no_retry = true });
+	start(options);
 	first = post(TERN_WQE_WRITE, 100);
 	second = post(TERN_WQE_WRITE, 100);
 	expect_packet(WIRE_RC_WRITE_ONLY, 0);
@@ -632,9 +634,12 @@ TERN_TEST(send_queue_drains)
 	stop();
 }
 
-/* The source port is the queue pair's, or comes from the flow label; DSCP and hop limit are the vector's. */
+/* The source port is the queue pair's, or comes from the flow label; the rest is the vector's. */
 TERN_TEST(addressing)
 {
+	struct rdma_options ipv6 = {
+		.network = RDMA_V2_IPV6, .flow_label = 0x54321, .traffic_class = 0xa4,
+	};
 	uint16_t port;
 
 	start((struct rdma_options){ .traffic_class = 0xa4, .hop_limit = 9 });
@@ -651,8 +656,7 @@ TERN_TEST(addressing)
 	CHECK_EQ(wire_get_u16(setup.peer.packet.l3 + 20), port);
 	stop();
 
-	start((struct rdma_options){ .network = RDMA_V2_IPV6, .flow_label = 0x54321,
-				     .traffic_class = 0xa4 });
+	start(ipv6);
 	post(TERN_WQE_WRITE, 1);
 	expect_packet(WIRE_RC_WRITE_ONLY, 0);
 	/* 0x54321: low 14 bits 0x0321, high six 0x15. */

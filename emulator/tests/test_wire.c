@@ -8,31 +8,10 @@
 #include "tern_test.h"
 #include "wire.h"
 
-/*
- * Packets of other people's hardware and software: a CNP of a ConnectX-4 Lx
- * and a UC SEND (both in scapy's tests), a WRITE of Linux's soft-RoCE.
- */
-static const char *const captures[] = {
-	"e41d2dab2bc27cfe90643b32080045c2003c718c4000401191610a0011010a001201000012b700280000"
-	"8100ffff400001180000000000000000000000000000000000000000" "82fd002a",
-	"248a07a8fa22248a07a8fa2208004501004004784000401" "1b4d5c0a80007c0a80007c00012b7002caca2"
-	"2460ffff000000d300cf1710" "4630818be28935d90e9a95505401be885e500000" "78f353f3",
-	"123456789abc7cb27d62c1ef08004500004c000100004011f54cc0a80201c0a8020201f412b70038ffa6"
-	"0a00ffff000000020000000000000000000012300000000000000010000102030405060708090a0b0c0d"
-	"0e0fca47470e",
-};
-
-static size_t from_hex(const char *text, uint8_t *bytes)
+static size_t copy(const struct icrc_vector *vector, uint8_t *bytes)
 {
-	size_t length = strlen(text) / 2;
-
-	for (size_t i = 0; i < length; i++) {
-		unsigned int value;
-
-		CHECK(sscanf(text + 2 * i, "%2x", &value) == 1);
-		bytes[i] = (uint8_t)value;
-	}
-	return length;
+	memcpy(bytes, vector->bytes, vector->length);
+	return vector->length;
 }
 
 static enum wire_result parse(struct wire_packet *packet, struct tern_frame *frame,
@@ -56,9 +35,9 @@ TERN_TEST(icrc_of_captured_packets)
 	/* UC is not offered and not in the table; its ICRC is computed like any other. */
 	static const bool known[] = { true, false, true };
 
-	for (size_t i = 0; i < sizeof(captures) / sizeof(*captures); i++) {
+	for (size_t i = 0; i < sizeof(icrc_captures) / sizeof(*icrc_captures); i++) {
 		uint8_t bytes[256];
-		size_t length = from_hex(captures[i], bytes);
+		size_t length = copy(&icrc_captures[i], bytes);
 		struct wire_packet packet;
 		struct tern_frame frame;
 
@@ -80,7 +59,7 @@ TERN_TEST(icrc_vectors_computed_independently)
 
 	for (size_t i = 0; i < sizeof(icrc_vectors) / sizeof(*icrc_vectors); i++) {
 		uint8_t bytes[256];
-		size_t length = from_hex(icrc_vectors[i], bytes);
+		size_t length = copy(&icrc_vectors[i], bytes);
 		struct wire_packet packet;
 		struct tern_frame frame;
 
@@ -103,7 +82,7 @@ TERN_TEST(icrc_leaves_out_what_changes_on_the_way)
 {
 	for (size_t i = 0; i < sizeof(icrc_vectors) / sizeof(*icrc_vectors); i++) {
 		uint8_t bytes[256], *l3;
-		size_t length = from_hex(icrc_vectors[i], bytes);
+		size_t length = copy(&icrc_vectors[i], bytes);
 		struct wire_packet packet;
 		struct tern_frame frame;
 		uint32_t icrc;
@@ -293,7 +272,7 @@ TERN_TEST(each_opcode_round_trips)
 	}
 }
 
-/* All opcodes, all lengths around the headers, all pad counts, in memory that ends with the frame. */
+/* All opcodes, all short lengths, all pad counts, in memory that ends where the frame ends. */
 TERN_TEST(short_packets_are_not_read_beyond_their_end)
 {
 	for (unsigned int network = WIRE_V1; network <= WIRE_V2_IPV6; network++) {
@@ -310,7 +289,7 @@ TERN_TEST(short_packets_are_not_read_beyond_their_end)
 				make_address(&address, network, false);
 				wire_path_build(&path, &address);
 				fill_headers(&headers, WIRE_RC_SEND_ONLY);
-				/* Lengths in the headers that fit the frame, where there is room for them. */
+				/* Lengths in the headers that fit the frame, if they can. */
 				wire_build(whole, &path, &headers,
 					   length > (size_t)path.length + 16U ?
 					   length - path.length - 16 : 0, 1);
@@ -352,7 +331,7 @@ TERN_TEST(lengths_that_lie)
 		flat[path.length + 1] |= 0x10;
 		CHECK_EQ(parse(&packet, &frame, flat, length), WIRE_MALFORMED);
 		length = wire_build(flat, &path, &headers, 4, 1) + 8;
-		/* Network header's length: longer than the frame, shorter than the headers, not of words. */
+		/* The network header's length: too long, too short, not of words. */
 		for (unsigned int value = 0; value < 512; value++) {
 			enum wire_result result;
 
