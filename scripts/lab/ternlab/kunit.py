@@ -23,7 +23,7 @@ def main():
         try:
             vm.run(f"insmod {MODULE}", 300)
             suites = vm.out("for r in /sys/kernel/debug/kunit/*/results; do "
-                            "echo \"= $(basename $(dirname $r))\"; cat $r; done").splitlines()
+                            "echo \"= $(basename $(dirname $r))\"; cat $r; done", 300).splitlines()
             suite = ""
             count = {}
             for line in suites:
