@@ -143,16 +143,17 @@ void command_doorbell(struct function *fn, uint32_t producer)
 
 bool commands_run(struct tern_nic *nic, unsigned int budget)
 {
+	struct list *link, waiting;
 	bool any = false;
-	struct list *link;
 
+	list_init(&waiting);
 	while (budget && (link = list_pop(&nic->command_functions))) {
 		struct function *fn = list_entry(link, struct function, command.pending);
 
-		/* Without bus mastering they wait. */
+		/* Without bus mastering they wait, and no other function's with them. */
 		if (!fn->bus_master) {
-			list_add_head(&nic->command_functions, link);
-			break;
+			list_add_tail(&waiting, link);
+			continue;
 		}
 		for (; budget && fn->enabled && fn->command.consumer != fn->command.producer;
 		     budget--)
@@ -161,5 +162,7 @@ bool commands_run(struct tern_nic *nic, unsigned int budget)
 		if (fn->enabled && fn->command.consumer != fn->command.producer)
 			list_add_tail(&nic->command_functions, link);
 	}
+	while ((link = list_pop(&waiting)))
+		list_add_tail(&nic->command_functions, link);
 	return any;
 }

@@ -283,6 +283,33 @@ TERN_TEST(bus_mastering_comes_back)
 	rdma_pair_destroy(&pair);
 }
 
+/* A function without bus mastering keeps its own commands waiting, not those of others. */
+TERN_TEST(commands_wait_per_function)
+{
+	struct tern_nic_config config = host_default_config;
+	struct world *world = world_create();
+	struct driver first, second;
+	struct machine *machine;
+	uint16_t id;
+
+	config.functions = 2;
+	machine = machine_create(world, &config, 0);
+	driver_start(&first, machine, 0, 0);
+	driver_start(&second, machine, 1, 0);
+	tern_nic_bus_master(machine->nic, 0, false);
+	driver_command_write(&first, TERN_COMMAND_NOP, 7, 0, 0, NULL, 0);
+	driver_command_ring(&first);
+	CHECK_EQ(driver_command(&second, TERN_COMMAND_NOP, 0, NULL, 0), 0);
+	world_settle(world);
+	CHECK(host_prepare_sleep(machine));
+	CHECK(!driver_command_poll(&first, &id));
+	tern_nic_bus_master(machine->nic, 0, true);
+	world_settle(world);
+	CHECK(driver_command_poll(&first, &id));
+	CHECK_EQ(id, 7);
+	world_destroy(world);
+}
+
 /*
  * The promise that applications poll payload by: packets in order, the last line
  * of each packet last, then the completion's body, its phase, the event.
