@@ -28,7 +28,7 @@
 #define REORDER_WAIT_NS		1000000
 
 struct held_frame {
-	struct list link;		/* in mac.held, by due; in the order that they came if equal */
+	struct list link;		/* in mac.held, by due; in order of arrival if equal */
 	uint64_t due;
 	size_t length;
 	uint8_t priority;
@@ -46,7 +46,7 @@ struct mac {
 	struct impair impair;
 	struct list held;
 	unsigned int held_count;
-	struct held_frame *reordered;	/* waits for the next frame; also in held, due by its wait */
+	struct held_frame *reordered;	/* waits for the next frame; in held too, by its wait */
 	struct timer release;
 	struct mac_counters counters;
 	struct receive_buffer receive_buffer;

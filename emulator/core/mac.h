@@ -20,7 +20,7 @@ struct receive_buffer;
 /* Bytes of a frame on the wire that are in no buffer: preamble, FCS, gap between frames. */
 #define MAC_OVERHEAD		24
 #define MAC_FCS_BYTES		4
-#define MAC_FRAME_MIN		60		/* without FCS; shorter ones are padded on the wire */
+#define MAC_FRAME_MIN		60		/* without FCS; shorter ones are padded */
 
 /* NULL without memory. nic->host, nic->timers and the configuration must be there. */
 struct mac *mac_create(struct tern_nic *nic, const struct tern_nic_config *config);

@@ -27,7 +27,7 @@ struct net {
 struct net_send {
 	struct tern_wqe_ethernet ethernet;
 	uint8_t flags;			/* TERN_WQE_* beside SIGNALED, which is always set */
-	/* Lengths of its SGEs, as far as the data goes; the last one takes the rest. None: one SGE. */
+	/* Lengths of its SGEs while data lasts; the last one takes the rest. None: one SGE. */
 	uint32_t pieces[30];
 	unsigned int piece_count;
 };
