@@ -125,11 +125,12 @@ static uint8_t *put_udp(uint8_t *at, uint16_t source_port)
 
 void wire_path_build(struct wire_path *path, const struct wire_address *address)
 {
-	uint8_t *at = path->bytes, *l3;
+	uint8_t *at, *l3;
 
+	memset(path, 0, sizeof(*path));
 	path->network = address->network;
 	path->priority = address->priority;
-	path->ipv4_sum = 0;
+	at = path->bytes;
 	switch (address->network) {
 	case WIRE_V1:
 		l3 = put_ethernet(at, address, ETHERTYPE_ROCE_V1);
