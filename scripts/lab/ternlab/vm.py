@@ -65,8 +65,10 @@ class VM:
 
     def _command(self):
         sock = self.run_dir
+        # No five-level paging: it slows TCG, and an interrupt while the kernel
+        # identifies the CPU, with the capability cleared, misleads KASAN.
         cpu = ["-accel", "kvm", "-cpu", "host"] if have_kvm() else \
-              ["-accel", "tcg,thread=multi", "-cpu", "max"]
+              ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]
         cmd = ["qemu-system-x86_64", "-M", "q35,memory-backend=m", *cpu,
                "-object", f"memory-backend-memfd,id=m,size={self.memory},share=on",
                # With a single possible vCPU TCG turns a locked instruction into
