@@ -149,7 +149,8 @@ static int tern_vlan_change(struct tern_netdev *priv, u16 vid, bool add)
 
 	mutex_lock(&priv->filter_lock);
 	__assign_bit(vid, priv->vlans, add);
-	if (priv->filter_qpn)
+	/* A dead device will be told when it has been revived. */
+	if (priv->filter_qpn && !tern_is_dead(&priv->adapter->device))
 		err = tern_filter_apply_vlans(priv);
 	if (err)
 		__assign_bit(vid, priv->vlans, !add);
