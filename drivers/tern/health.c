@@ -64,24 +64,35 @@ static void tern_dead_work(struct work_struct *work)
 static void tern_link_work(struct work_struct *work)
 {
 	struct tern_adapter *adapter = container_of(work, struct tern_adapter, link_work);
+	struct net_device *netdev = adapter->device.netdev;
 	struct tern_port_attributes port;
 	u8 state;
 
-	if (!adapter->device.netdev ||
-	    tern_cmd_query(&adapter->device, TERN_COMMAND_QUERY_PORT, 0, 0, &port,
-			   sizeof(port)))
+	if (!netdev)
 		return;
+	/*
+	 * What the port says and what the carrier is made are one step to
+	 * opening, closing and unregistering. The carrier is set even if the
+	 * port's state is the last one seen: closing takes it away by itself.
+	 */
+	rtnl_lock();
+	if (netdev->reg_state != NETREG_REGISTERED || !netif_device_present(netdev) ||
+	    tern_cmd_query(&adapter->device, TERN_COMMAND_QUERY_PORT, 0, 0, &port,
+			   sizeof(port))) {
+		rtnl_unlock();
+		return;
+	}
 	state = port.state == TERN_PORT_UP ? TERN_PORT_UP : TERN_PORT_DOWN;
 	WRITE_ONCE(adapter->port_speed, le32_to_cpu(port.speed_mbps));
+	if (state == TERN_PORT_UP)
+		netif_carrier_on(netdev);
+	else
+		netif_carrier_off(netdev);
+	rtnl_unlock();
 	if (state == adapter->port_state)
 		return;
 	adapter->port_state = state;
-	if (state == TERN_PORT_UP)
-		netif_carrier_on(adapter->device.netdev);
-	else
-		netif_carrier_off(adapter->device.netdev);
-	netdev_info(adapter->device.netdev, "link is %s\n",
-		    state == TERN_PORT_UP ? "up" : "down");
+	netdev_info(netdev, "link is %s\n", state == TERN_PORT_UP ? "up" : "down");
 	blocking_notifier_call_chain(&adapter->notifier, TERN_NOTIFY_PORT, &state);
 }
 
