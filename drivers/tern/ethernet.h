@@ -94,8 +94,9 @@ struct tern_tx_request {
  * @last: the last request's control segment; as @producer
  * @consumer: free-running block index; NAPI writes it
  *
- * @producer is stored with release after the request is complete and loaded
- * with acquire by NAPI.
+ * @published is stored with release after the requests up to it are complete
+ * and counted, and loaded with acquire by NAPI: what the device completes
+ * beyond it is a lie.
  */
 struct tern_tx {
 	u8 shift;

@@ -126,7 +126,11 @@ static void tern_tx_publish(struct tern_channel *channel)
 		return;
 	/* The device does not look at a request before it is published. */
 	tx->last->flags |= TERN_WQE_SIGNALED;
-	tx->published = tx->producer;
+	/*
+	 * The requests, and their bytes in the queue's limits, before the
+	 * index; pairs with the acquire in tern_tx_free_until().
+	 */
+	smp_store_release(&tx->published, tx->producer);
 	tern_publish(&channel->priv->adapter->device, tx->record.cpu, TERN_DOORBELL_SEND,
 		     channel->qpn, tx->producer);
 }
@@ -202,8 +206,7 @@ netdev_tx_t tern_tx_xmit(struct sk_buff *skb, struct net_device *netdev)
 	request->parts = parts;
 	tx->last = control;
 	skb_tx_timestamp(skb);
-	/* The request before the index; pairs with the acquire in tern_tx_free_until(). */
-	smp_store_release(&tx->producer, block + blocks);
+	WRITE_ONCE(tx->producer, block + blocks);
 
 	stopped = !netif_txq_maybe_stop(tx->txq, tern_tx_room(tx), TERN_WQE_BLOCKS_MAX,
 					2 * TERN_WQE_BLOCKS_MAX);
@@ -224,20 +227,20 @@ static void tern_tx_free_request(struct device *dev, struct tern_tx *tx, u32 blo
 
 /*
  * Free the requests up to the one whose first block is @index. Returns false
- * when there is none in flight.
+ * when the device was told of none there.
  */
 static bool tern_tx_free_until(struct tern_channel *channel, u32 index, int budget,
 			       unsigned int *packets, unsigned int *bytes)
 {
 	struct tern_tx *tx = &channel->tx;
-	/* Pairs with the release in tern_tx_xmit(). */
-	u32 producer = smp_load_acquire(&tx->producer);
+	/* Pairs with the release in tern_tx_publish(). */
+	u32 published = smp_load_acquire(&tx->published);
 	u32 block = tx->consumer;
 	u32 offset = (index - block) & (BIT(tx->shift) - 1);
 	u32 end = block + offset;
 	struct tern_tx_request *request;
 
-	if (offset >= producer - block)
+	if (offset >= published - block)
 		return false;
 	do {
 		request = &tx->requests[block & (BIT(tx->shift) - 1)];
