@@ -48,7 +48,8 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_mr_size = caps->region_bytes_max;
 	attr->page_size_cap = limits->page_sizes;
 	attr->max_mr = caps->key_count - 1;
-	attr->max_pd = caps->pd_count;
+	/* The netdev has one. */
+	attr->max_pd = tern_ib_left(caps->pd_count, 1);
 	attr->max_ah = INT_MAX;	/* the device keeps none */
 	attr->max_cq = tern_ib_left(caps->cq_count, netdev_queues);
 	attr->max_cqe = limits->max_cqe;
