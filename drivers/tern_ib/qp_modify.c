@@ -52,6 +52,9 @@ static int tern_ib_refresh_state(struct tern_ib_device *dev, struct tern_ib_qp *
 	return 0;
 }
 
+/* How often a state may move on under a modification: forward only, so no more than there are. */
+#define TERN_IB_STATE_MOVES	TERN_QP_ERROR
+
 /* Empty queues: the device counts from zero again, so do their records. */
 static void tern_ib_empty_queues(struct tern_ib_qp *qp)
 {
@@ -83,6 +86,7 @@ static int tern_ib_modify_alive(struct tern_ib_device *dev, struct tern_ib_qp *q
 		.port_mtu = tern_ib_port_mtu(dev),
 	};
 	struct tern_command_modify_qp body;
+	unsigned int moves = 0;
 	enum ib_qp_state seen;
 	int err;
 
@@ -98,9 +102,10 @@ static int tern_ib_modify_alive(struct tern_ib_device *dev, struct tern_ib_qp *q
 		err = tern_cmd_modify_qp(dev->tern, qp->number, &body);
 		if (!err || !tern_ib_state_moves(qp->state))
 			return err;
-		/* It may have moved on meanwhile. States move one way: this ends. */
+		/* It may have moved on meanwhile. */
 		seen = qp->state;
-		if (tern_ib_refresh_state(dev, qp) || qp->state == seen)
+		if (tern_ib_refresh_state(dev, qp) || qp->state == seen ||
+		    ++moves > TERN_IB_STATE_MOVES)
 			return err;
 	}
 }
