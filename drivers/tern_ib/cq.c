@@ -13,7 +13,9 @@ static void tern_ib_cq_completion(struct tern_cq_listener *listener)
 	struct tern_ib_cq *cq = container_of(listener, struct tern_ib_cq, listener);
 
 	WRITE_ONCE(cq->armed_next, false);
-	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	/* The core sets it after create_cq; a device that lies has an event before. */
+	if (cq->ib.comp_handler)
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 }
 
 static void tern_ib_cq_error(struct tern_cq_listener *listener, u8 error)
@@ -183,10 +185,10 @@ int tern_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct tern_ib_device *dev = to_tern_ib(ibcq->device);
 	struct tern_ib_cq *cq = to_tern_cq(ibcq);
 
-	/* It may fail, but then the device is dead, and the queue is gone all the same. */
-	tern_cmd_destroy_cq(dev->tern, cq->cqn);
 	if (!ibcq->uobject)
 		xa_erase(&dev->kernel_cqs, cq->cqn);
+	/* It may fail, but then the device is dead, and the queue is gone all the same. */
+	tern_cmd_destroy_cq(dev->tern, cq->cqn);
 	tern_cq_unlisten(dev->tern, &cq->listener);
 	tern_number_free(dev->tern, TERN_NUMBERS_CQ, cq->cqn);
 	tern_ib_cq_memory_free(dev, cq);

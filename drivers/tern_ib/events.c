@@ -38,8 +38,14 @@ static int tern_ib_wake(struct notifier_block *block, unsigned long event, void 
 	if (event != TERN_NOTIFY_DEAD)
 		return NOTIFY_DONE;
 	xa_lock(&dev->kernel_cqs);
-	xa_for_each(&dev->kernel_cqs, cqn, cq)
-		tern_ib_cq_wake(cq);
+	xa_for_each(&dev->kernel_cqs, cqn, cq) {
+		/*
+		 * Without a queue pair nothing is outstanding, and its consumer may
+		 * be about to free it: see tern_ib_qp_leave_cqs().
+		 */
+		if (!xa_empty(&cq->qps))
+			tern_ib_cq_wake(cq);
+	}
 	xa_unlock(&dev->kernel_cqs);
 	return NOTIFY_OK;
 }

@@ -66,8 +66,20 @@ static void tern_ib_qp_number_free(struct tern_ib_device *dev, struct tern_ib_qp
 		tern_number_free(dev->tern, TERN_NUMBERS_QP, qp->number);
 }
 
+static void tern_ib_qp_leave_cqs(struct tern_ib_device *dev, struct tern_ib_qp *qp)
+{
+	tern_ib_cqs_forget(qp, false);
+	/*
+	 * Whoever frees a CQ stops what polls it first, after the last queue
+	 * pair. tern_ib_wake() must not start that again: by now it is through,
+	 * or will find no queue pair there.
+	 */
+	xa_lock(&dev->kernel_cqs);
+	xa_unlock(&dev->kernel_cqs);
+}
+
 /* Completions of a kernel queue pair are looked up in its CQs. */
-static int tern_ib_qp_join_cqs(struct tern_ib_qp *qp)
+static int tern_ib_qp_join_cqs(struct tern_ib_device *dev, struct tern_ib_qp *qp)
 {
 	int err;
 
@@ -75,7 +87,7 @@ static int tern_ib_qp_join_cqs(struct tern_ib_qp *qp)
 	if (!err)
 		err = tern_ib_cq_add_qp(to_tern_cq(qp->ib.recv_cq), qp);
 	if (err)
-		tern_ib_cqs_forget(qp, false);
+		tern_ib_qp_leave_cqs(dev, qp);
 	return err;
 }
 
@@ -107,7 +119,7 @@ int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	if (err)
 		goto free_number;
 	if (!udata) {
-		err = tern_ib_qp_join_cqs(qp);
+		err = tern_ib_qp_join_cqs(dev, qp);
 		if (err)
 			goto unlisten;
 	}
@@ -124,7 +136,7 @@ int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 
 leave_cqs:
 	if (!udata)
-		tern_ib_cqs_forget(qp, false);
+		tern_ib_qp_leave_cqs(dev, qp);
 unlisten:
 	tern_qp_unlisten(dev->tern, &qp->listener);
 free_number:
@@ -142,7 +154,7 @@ int tern_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	/* It may fail, but then the device is dead, and the queues are gone all the same. */
 	tern_cmd_destroy_qp(dev->tern, qp->number);
 	if (!ibqp->uobject)
-		tern_ib_cqs_forget(qp, false);
+		tern_ib_qp_leave_cqs(dev, qp);
 	tern_qp_unlisten(dev->tern, &qp->listener);
 	tern_ib_qp_number_free(dev, qp);
 	tern_ib_free_queues(dev, qp);
