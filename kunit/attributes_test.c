@@ -162,39 +162,103 @@ static void attributes_refuse_what_is_not_there(struct kunit *test)
 							   RC_RTR | masks[i]), -EOPNOTSUPP);
 }
 
-#define REFUSED_BEYOND(test, type, state, next, mask, field, limit)			\
-	do {										\
-		struct tern_ib_transition from = from_state(type, state);		\
-		struct ib_qp_attr attr = good_attributes(next);				\
-											\
-		attr.field = (limit);							\
-		KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, \
-							   mask), 0);			\
-		attr.field++;								\
-		KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, \
-							   mask), -EINVAL);		\
-		attr.field = (typeof(attr.field))~0;					\
-		KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, \
-							   mask), -EINVAL);		\
-	} while (0)
+/**
+ * struct bound_case - an attribute and its limit
+ * @name: of the attribute
+ * @offset: of it in struct ib_qp_attr
+ * @size: of it
+ * @from: state before
+ * @to: state after
+ * @mask: what is given
+ * @limit: the most that is allowed
+ */
+struct bound_case {
+	const char *name;
+	size_t offset;
+	size_t size;
+	enum ib_qp_state from;
+	enum ib_qp_state to;
+	int mask;
+	u32 limit;
+};
+
+/* The port's active MTU is 1024. */
+static const struct bound_case bound_cases[] = {
+	{ "port_num", offsetof(struct ib_qp_attr, port_num),
+	  sizeof_field(struct ib_qp_attr, port_num),
+	  IB_QPS_RESET, IB_QPS_INIT, RC_INIT, 1 },
+	{ "pkey_index", offsetof(struct ib_qp_attr, pkey_index),
+	  sizeof_field(struct ib_qp_attr, pkey_index),
+	  IB_QPS_RESET, IB_QPS_INIT, RC_INIT, 0 },
+	{ "path_mtu", offsetof(struct ib_qp_attr, path_mtu),
+	  sizeof_field(struct ib_qp_attr, path_mtu),
+	  IB_QPS_INIT, IB_QPS_RTR, RC_RTR, IB_MTU_1024 },
+	{ "dest_qp_num", offsetof(struct ib_qp_attr, dest_qp_num),
+	  sizeof_field(struct ib_qp_attr, dest_qp_num),
+	  IB_QPS_INIT, IB_QPS_RTR, RC_RTR, 0xffffff },
+	{ "rq_psn", offsetof(struct ib_qp_attr, rq_psn),
+	  sizeof_field(struct ib_qp_attr, rq_psn),
+	  IB_QPS_INIT, IB_QPS_RTR, RC_RTR, 0xffffff },
+	{ "max_dest_rd_atomic", offsetof(struct ib_qp_attr, max_dest_rd_atomic),
+	  sizeof_field(struct ib_qp_attr, max_dest_rd_atomic),
+	  IB_QPS_INIT, IB_QPS_RTR, RC_RTR, 12 },
+	{ "min_rnr_timer", offsetof(struct ib_qp_attr, min_rnr_timer),
+	  sizeof_field(struct ib_qp_attr, min_rnr_timer),
+	  IB_QPS_INIT, IB_QPS_RTR, RC_RTR, 31 },
+	{ "ah_attr.port_num", offsetof(struct ib_qp_attr, ah_attr.port_num),
+	  sizeof_field(struct ib_qp_attr, ah_attr.port_num),
+	  IB_QPS_INIT, IB_QPS_RTR, RC_RTR, 1 },
+	{ "ah_attr.sl", offsetof(struct ib_qp_attr, ah_attr.sl),
+	  sizeof_field(struct ib_qp_attr, ah_attr.sl),
+	  IB_QPS_INIT, IB_QPS_RTR, RC_RTR, 7 },
+	{ "timeout", offsetof(struct ib_qp_attr, timeout),
+	  sizeof_field(struct ib_qp_attr, timeout),
+	  IB_QPS_RTR, IB_QPS_RTS, RC_RTS, 31 },
+	{ "retry_cnt", offsetof(struct ib_qp_attr, retry_cnt),
+	  sizeof_field(struct ib_qp_attr, retry_cnt),
+	  IB_QPS_RTR, IB_QPS_RTS, RC_RTS, 7 },
+	{ "rnr_retry", offsetof(struct ib_qp_attr, rnr_retry),
+	  sizeof_field(struct ib_qp_attr, rnr_retry),
+	  IB_QPS_RTR, IB_QPS_RTS, RC_RTS, 7 },
+	{ "sq_psn", offsetof(struct ib_qp_attr, sq_psn),
+	  sizeof_field(struct ib_qp_attr, sq_psn),
+	  IB_QPS_RTR, IB_QPS_RTS, RC_RTS, 0xffffff },
+	{ "max_rd_atomic", offsetof(struct ib_qp_attr, max_rd_atomic),
+	  sizeof_field(struct ib_qp_attr, max_rd_atomic),
+	  IB_QPS_RTR, IB_QPS_RTS, RC_RTS, 16 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(bound, bound_cases, name);
+
+static int check_value(struct kunit *test, const struct bound_case *c, u32 value)
+{
+	struct tern_ib_transition from = from_state(IB_QPT_RC, c->from);
+	struct ib_qp_attr attr = good_attributes(c->to);
+	void *field = (void *)&attr + c->offset;
+
+	switch (c->size) {
+	case 1:
+		*(u8 *)field = value;
+		break;
+	case 2:
+		*(u16 *)field = value;
+		break;
+	case 4:
+		*(u32 *)field = value;
+		break;
+	default:
+		KUNIT_FAIL(test, "an attribute of %zu bytes", c->size);
+	}
+	return tern_ib_check_modify(&fixture_limits, &from, &attr, c->mask);
+}
 
 static void attributes_limits(struct kunit *test)
 {
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_RESET, IB_QPS_INIT, RC_INIT, port_num, 1);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_RESET, IB_QPS_INIT, RC_INIT, pkey_index, 0);
-	/* The port's active MTU is 1024. */
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_INIT, IB_QPS_RTR, RC_RTR, path_mtu, IB_MTU_1024);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_INIT, IB_QPS_RTR, RC_RTR, dest_qp_num, 0xffffff);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_INIT, IB_QPS_RTR, RC_RTR, rq_psn, 0xffffff);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_INIT, IB_QPS_RTR, RC_RTR, max_dest_rd_atomic, 12);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_INIT, IB_QPS_RTR, RC_RTR, min_rnr_timer, 31);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_INIT, IB_QPS_RTR, RC_RTR, ah_attr.port_num, 1);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_INIT, IB_QPS_RTR, RC_RTR, ah_attr.sl, 7);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_RTR, IB_QPS_RTS, RC_RTS, timeout, 31);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_RTR, IB_QPS_RTS, RC_RTS, retry_cnt, 7);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_RTR, IB_QPS_RTS, RC_RTS, rnr_retry, 7);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_RTR, IB_QPS_RTS, RC_RTS, sq_psn, 0xffffff);
-	REFUSED_BEYOND(test, IB_QPT_RC, IB_QPS_RTR, IB_QPS_RTS, RC_RTS, max_rd_atomic, 16);
+	const struct bound_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, check_value(test, c, c->limit), 0);
+	KUNIT_EXPECT_EQ(test, check_value(test, c, c->limit + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check_value(test, c, U32_MAX), -EINVAL);
 }
 
 static void attributes_path_mtu_has_no_zero(struct kunit *test)
@@ -216,9 +280,11 @@ static void attributes_access(struct kunit *test)
 			       IB_ACCESS_REMOTE_ATOMIC;
 	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT), 0);
 	attr.qp_access_flags = IB_ACCESS_ON_DEMAND;
-	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT), -EINVAL);
+	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT),
+			-EINVAL);
 	attr.qp_access_flags = BIT(31);
-	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT), -EINVAL);
+	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT),
+			-EINVAL);
 }
 
 static void attributes_address(struct kunit *test)
@@ -413,7 +479,7 @@ static struct kunit_case attributes_cases[] = {
 	KUNIT_CASE(attributes_no_short_cuts),
 	KUNIT_CASE(attributes_current_state),
 	KUNIT_CASE(attributes_refuse_what_is_not_there),
-	KUNIT_CASE(attributes_limits),
+	KUNIT_CASE_PARAM(attributes_limits, bound_gen_params),
 	KUNIT_CASE(attributes_path_mtu_has_no_zero),
 	KUNIT_CASE(attributes_access),
 	KUNIT_CASE(attributes_address),
@@ -431,4 +497,5 @@ static struct kunit_suite attributes_suite = {
 	.name = "tern_attributes",
 	.test_cases = attributes_cases,
 };
+
 kunit_test_suite(attributes_suite);

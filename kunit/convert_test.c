@@ -74,6 +74,7 @@ static void convert_speed(struct kunit *test)
 static const union ib_gid gid = {
 	.raw = { 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 2, 3, 4, 5, 6, 7, 8, 9 },
 };
+
 static const u8 mac[ETH_ALEN] = { 0x52, 0x54, 0, 0x12, 0x34, 0x56 };
 
 static void convert_gid_plain(struct kunit *test)
@@ -244,4 +245,5 @@ static struct kunit_suite convert_suite = {
 	.name = "tern_convert",
 	.test_cases = convert_cases,
 };
+
 kunit_test_suite(convert_suite);

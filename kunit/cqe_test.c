@@ -226,4 +226,5 @@ static struct kunit_suite cqe_suite = {
 	.name = "tern_cqe",
 	.test_cases = cqe_cases,
 };
+
 kunit_test_suite(cqe_suite);

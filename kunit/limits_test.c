@@ -106,28 +106,48 @@ static void limits_hold_together(struct kunit *test)
 	}
 }
 
-#define REFUSED_BEYOND(test, type, field, limit)					\
-	do {										\
-		struct ib_qp_cap cap = { .field = (limit) };				\
-											\
-		KUNIT_EXPECT_EQ(test, tern_ib_check_qp_cap(&fixture_limits, type, &cap), 0); \
-		cap.field++;								\
-		KUNIT_EXPECT_EQ(test, tern_ib_check_qp_cap(&fixture_limits, type, &cap), \
-				-EINVAL);						\
-		cap.field = U32_MAX;							\
-		KUNIT_EXPECT_EQ(test, tern_ib_check_qp_cap(&fixture_limits, type, &cap), \
-				-EINVAL);						\
-	} while (0)
+/**
+ * struct bound_case - a capability and its limit
+ * @name: of the case
+ * @type: of the queue pair
+ * @offset: of the capability in struct ib_qp_cap
+ * @limit: the most that is allowed
+ */
+struct bound_case {
+	const char *name;
+	enum ib_qp_type type;
+	size_t offset;
+	u32 limit;
+};
+
+static const struct bound_case bound_cases[] = {
+	{ "max_send_wr", IB_QPT_RC, offsetof(struct ib_qp_cap, max_send_wr), 8192 },
+	{ "max_recv_wr", IB_QPT_RC, offsetof(struct ib_qp_cap, max_recv_wr), 8192 },
+	{ "max_send_sge", IB_QPT_RC, offsetof(struct ib_qp_cap, max_send_sge), 28 },
+	{ "max_recv_sge", IB_QPT_RC, offsetof(struct ib_qp_cap, max_recv_sge), 28 },
+	{ "RC inline", IB_QPT_RC, offsetof(struct ib_qp_cap, max_inline_data), 480 },
+	{ "UD inline", IB_QPT_UD, offsetof(struct ib_qp_cap, max_inline_data), 448 },
+	{ "GSI inline", IB_QPT_GSI, offsetof(struct ib_qp_cap, max_inline_data), 448 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(bound, bound_cases, name);
+
+static int check_cap(const struct bound_case *c, u32 value)
+{
+	struct ib_qp_cap cap = {};
+
+	*(u32 *)((void *)&cap + c->offset) = value;
+	return tern_ib_check_qp_cap(&fixture_limits, c->type, &cap);
+}
 
 static void limits_are_kept(struct kunit *test)
 {
-	REFUSED_BEYOND(test, IB_QPT_RC, max_send_wr, 8192);
-	REFUSED_BEYOND(test, IB_QPT_RC, max_recv_wr, 8192);
-	REFUSED_BEYOND(test, IB_QPT_RC, max_send_sge, 28);
-	REFUSED_BEYOND(test, IB_QPT_RC, max_recv_sge, 28);
-	REFUSED_BEYOND(test, IB_QPT_RC, max_inline_data, 480);
-	REFUSED_BEYOND(test, IB_QPT_UD, max_inline_data, 448);
-	REFUSED_BEYOND(test, IB_QPT_GSI, max_inline_data, 448);
+	const struct bound_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, check_cap(c, 0), 0);
+	KUNIT_EXPECT_EQ(test, check_cap(c, c->limit), 0);
+	KUNIT_EXPECT_EQ(test, check_cap(c, c->limit + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, check_cap(c, U32_MAX), -EINVAL);
 }
 
 /**
@@ -230,7 +250,7 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(limits_name_every_gid),
 	KUNIT_CASE(limits_of_receive_bound_both),
 	KUNIT_CASE(limits_hold_together),
-	KUNIT_CASE(limits_are_kept),
+	KUNIT_CASE_PARAM(limits_are_kept, bound_gen_params),
 	KUNIT_CASE_PARAM(limits_size_queues, size_gen_params),
 	KUNIT_CASE(limits_check_what_a_process_gives),
 	KUNIT_CASE(limits_want_zeros_for_no_queue),
@@ -241,4 +261,5 @@ static struct kunit_suite limits_suite = {
 	.name = "tern_limits",
 	.test_cases = limits_cases,
 };
+
 kunit_test_suite(limits_suite);

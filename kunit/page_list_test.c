@@ -200,4 +200,5 @@ static struct kunit_suite page_list_suite = {
 	.name = "tern_page_list",
 	.test_cases = page_list_cases,
 };
+
 kunit_test_suite(page_list_suite);

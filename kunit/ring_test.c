@@ -5,7 +5,7 @@
 #include "ring.c"
 
 #define SHIFT	4
-#define UNITS	(1U << SHIFT)
+#define UNITS	((u32)BIT(SHIFT))
 
 static int ring_init(struct kunit *test)
 {
@@ -226,4 +226,5 @@ static struct kunit_suite ring_suite = {
 	.exit = ring_exit,
 	.test_cases = ring_cases,
 };
+
 kunit_test_suite(ring_suite);

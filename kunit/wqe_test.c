@@ -313,4 +313,5 @@ static struct kunit_suite wqe_suite = {
 	.init = wqe_init,
 	.test_cases = wqe_cases,
 };
+
 kunit_test_suite(wqe_suite);
