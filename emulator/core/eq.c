@@ -50,7 +50,8 @@ static bool eq_write(struct eq *eq, const struct kept_event *event)
 	uint64_t address, contiguous;
 	uint64_t offset;
 
-	if (full(eq))
+	/* Without bus mastering events wait: nothing is wrong with the memory. */
+	if (!fn->bus_master || full(eq))
 		return false;
 	offset = (uint64_t)(eq->producer & (eq_size(eq) - 1)) * sizeof(eqe);
 	eqe.phase = to_le32(~(eq->producer >> eq->shift) & TERN_EQE_PHASE);
@@ -126,9 +127,22 @@ static void retry(struct tern_nic *nic, struct timer *timer)
 {
 	struct eq *eq = container_of(timer, struct eq, retry);
 
+	if (!eq->fn->bus_master)
+		return;
 	drain_backlog(eq);
 	if (eq->backlog_count)
 		timer_arm(nic, timer, nic_now(nic) + RETRY_NS);
+}
+
+void eqs_enabled(struct function *fn)
+{
+	uint32_t number = 0;
+	struct eq *eq;
+
+	for (; (eq = table_next(&fn->eqs, number, &number)); number++) {
+		if (eq->backlog_count)
+			retry(fn->nic, &eq->retry);
+	}
 }
 
 void eq_post(struct eq *eq, uint8_t type, uint8_t subtype, uint32_t number)

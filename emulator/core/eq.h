@@ -53,6 +53,7 @@ void eq_arm_doorbell(struct function *fn, uint32_t number, uint32_t arm);
 /* For cq.c and function_reset() */
 void eq_forget_cq(struct eq *eq, uint32_t cqn);		/* its events that still wait for room */
 void eqs_flush(struct tern_nic *nic);		/* interrupts of the EQs that were written */
+void eqs_enabled(struct function *fn);		/* bus mastering is back */
 void eqs_reset(struct function *fn);
 
 #endif /* TERN_EQ_H */

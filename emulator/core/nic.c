@@ -9,6 +9,7 @@
 #include "command.h"
 #include "cq.h"
 #include "egress.h"
+#include "eq.h"
 #include "key.h"
 #include "mac.h"
 #include "nic.h"
@@ -274,6 +275,8 @@ void tern_nic_bus_master(struct tern_nic *nic, unsigned int fn, bool enabled)
 		work_queue_enabled(&qp->sq);
 		work_queue_enabled(&qp->rq);
 	}
+	if (enabled)
+		eqs_enabled(function);
 	nic_leave(nic);
 }
 

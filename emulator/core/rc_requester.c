@@ -345,6 +345,8 @@ bool rc_requester_send(struct egress_source *source)
 	struct tern_nic *nic = nic_of(rdma);
 	bool more = true;
 
+	if (!rdma_reaches_memory(rdma))
+		return false;
 	if (rdma->qp->state == TERN_QP_ERROR)
 		return rdma_flush(rdma, EGRESS_BURST);
 	for (unsigned int i = 0; more && i < EGRESS_BURST && sends(rdma->qp); i++) {
@@ -452,6 +454,9 @@ void rc_requester_timer(struct tern_nic *nic, struct timer *timer)
 		egress_activate(nic, &requester->source);
 		return;
 	}
+	/* Nobody could answer; rc_requester_send() starts it again. */
+	if (!rdma_reaches_memory(rdma))
+		return;
 	rdma->qp->fn->rdma_counters.local_ack_timeout_err++;
 	requester->skip_implied = false;
 	qp_trace(rdma->qp, "timeout, psn %u, %u retries left", requester->acked_psn,

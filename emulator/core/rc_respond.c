@@ -101,6 +101,8 @@ bool rc_respond_send(struct egress_source *source)
 	const struct wire_path *path = rdma_path(rdma);
 	struct tern_nic *nic = nic_of(rdma);
 
+	if (!rdma_reaches_memory(rdma))
+		return false;
 	if (!path) {
 		responder->read_count = 0;
 		responder->response = RESPONSE_NONE;

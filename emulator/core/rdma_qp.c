@@ -283,8 +283,12 @@ static void destroy(struct qp *qp)
 
 static void posted(struct qp *qp, struct work_queue *wq)
 {
+	struct rdma_qp *rdma = rdma_of(qp);
+
 	(void)wq;
-	egress_activate(qp->fn->nic, &rdma_of(qp)->requester.source);
+	egress_activate(qp->fn->nic, &rdma->requester.source);
+	if (rdma->responder.read_count || rdma->responder.response)
+		egress_activate(qp->fn->nic, &rdma->responder.source);
 }
 
 static void info(const struct qp *qp, struct tern_nic_qp_info *info)

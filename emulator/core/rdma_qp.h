@@ -172,6 +172,15 @@ static inline struct tern_nic *nic_of(const struct rdma_qp *rdma)
 	return rdma->qp->fn->nic;
 }
 
+/*
+ * Without bus mastering its sources send nothing and keep their state; when it
+ * is back, work_queue_enabled() comes to qp_ops.posted, which makes them active.
+ */
+static inline bool rdma_reaches_memory(const struct rdma_qp *rdma)
+{
+	return rdma->qp->fn->bus_master && rdma->qp->fn->enabled;
+}
+
 /* In the states in which it answers its peer (IBTA 10.3.1). */
 static inline bool responds(const struct qp *qp)
 {

@@ -99,6 +99,8 @@ bool ud_send(struct egress_source *source)
 	struct rdma_qp *rdma = rdma_of_requester(source);
 	struct tern_nic *nic = nic_of(rdma);
 
+	if (!rdma_reaches_memory(rdma))
+		return false;
 	for (unsigned int i = 0; i < EGRESS_BURST && rdma->qp->state == TERN_QP_RTS; i++) {
 		if (!mac_ready(nic))
 			return true;

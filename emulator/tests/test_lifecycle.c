@@ -283,6 +283,53 @@ TERN_TEST(bus_mastering_comes_back)
 	rdma_pair_destroy(&pair);
 }
 
+static void next_port_state(uint8_t state)
+{
+	struct driver *driver = pair.a.driver;
+	struct tern_eqe eqe;
+
+	do {
+		CHECK(driver_eq_poll(driver, &driver->eq, &eqe));
+	} while (eqe.type != TERN_EVENT_PORT_STATE);
+	CHECK_EQ(eqe.subtype, state);
+}
+
+/*
+ * Off for long in the middle of traffic (a host that suspends): no retry is used
+ * up, no queue fails, and what happened meanwhile is told afterwards.
+ */
+TERN_TEST(bus_mastering_off_under_traffic)
+{
+	const unsigned int writes = 24;
+	struct machine *machine;
+	struct tern_eqe eqe;
+	struct tern_cqe cqe;
+	uint64_t before;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ .latency_ns = 1000, .retry_count = 1 });
+	machine = pair.a.machine;
+	while (rdma_event(&pair.a, &eqe))
+		;
+	post_writes(&pair.a, writes, 100000);
+	world_advance(pair.world, 20000);
+	tern_nic_bus_master(machine->nic, 0, false);
+	before = machine->map_calls + machine->read_calls + machine->write_calls;
+	tern_nic_set_carrier(machine->nic, false);
+	tern_nic_set_carrier(machine->nic, true);
+	world_advance(pair.world, UINT64_C(5000000000));
+	CHECK(host_prepare_sleep(machine));
+	CHECK_EQ(machine->map_calls + machine->read_calls + machine->write_calls, before);
+	tern_nic_bus_master(machine->nic, 0, true);
+	for (unsigned int i = 0; i < writes; i++) {
+		rdma_wait(&pair, &pair.a.send_cq, &cqe);
+		CHECK_EQ(cqe.status, TERN_WC_SUCCESS);
+	}
+	next_port_state(TERN_PORT_DOWN);
+	next_port_state(TERN_PORT_UP);
+	everything_works();
+	rdma_pair_destroy(&pair);
+}
+
 /* A function without bus mastering keeps its own commands waiting, not those of others. */
 TERN_TEST(commands_wait_per_function)
 {
