@@ -16,6 +16,8 @@
 struct range {
 	uint64_t iova, size;
 	uint8_t *base;			/* NULL: cannot be reached */
+	uint8_t *mapping;		/* whole pages of the file around it */
+	size_t mapping_size;
 	size_t page;			/* page size of the file: huge pages are lost whole */
 	bool readable, writable;
 	/* Set by the signal handler. */
@@ -138,10 +140,30 @@ static int check_file(int fd, uint64_t offset, uint64_t size, size_t *page)
 	*page = (size_t)sysconf(_SC_PAGESIZE);
 	if (fs.f_type == HUGETLBFS_MAGIC)
 		*page = (size_t)fs.f_bsize;
-	if (offset % *page)
+	if (offset % (uint64_t)sysconf(_SC_PAGESIZE))
 		return -EINVAL;
 	if (offset > (uint64_t)st.st_size || size > (uint64_t)st.st_size - offset)
 		return -EINVAL;
+	return 0;
+}
+
+/*
+ * Map the file's part [offset, offset + size). A client's ranges begin and end
+ * anywhere in its huge pages (below 1 MiB of a PC, say), but the kernel maps
+ * and unmaps only whole ones.
+ */
+static int map_file(struct range *range, int fd, uint64_t offset)
+{
+	int protection = (range->readable ? PROT_READ : 0) | (range->writable ? PROT_WRITE : 0);
+	uint64_t before = offset % range->page;
+	uint64_t size = (before + range->size + range->page - 1) / range->page * range->page;
+	void *mapping = mmap(NULL, size, protection, MAP_SHARED, fd, (off_t)(offset - before));
+
+	if (mapping == MAP_FAILED)
+		return -errno;
+	range->mapping = mapping;
+	range->mapping_size = size;
+	range->base = range->mapping + before;
 	return 0;
 }
 
@@ -180,16 +202,11 @@ int tern_dma_map_add(struct tern_dma_map *map, uint64_t iova, uint64_t size, int
 	if (err)
 		return err;
 	if (fd >= 0) {
-		int protection = (readable ? PROT_READ : 0) | (writable ? PROT_WRITE : 0);
-		void *base;
-
 		err = check_file(fd, offset, size, &range.page);
+		if (!err)
+			err = map_file(&range, fd, offset);
 		if (err)
 			return err;
-		base = mmap(NULL, size, protection, MAP_SHARED, fd, (off_t)offset);
-		if (base == MAP_FAILED)
-			return -errno;
-		range.base = base;
 	}
 	memmove(&map->ranges[at + 1], &map->ranges[at],
 		(map->count - at) * sizeof(*map->ranges));
@@ -201,7 +218,7 @@ int tern_dma_map_add(struct tern_dma_map *map, uint64_t iova, uint64_t size, int
 static void release(struct range *range)
 {
 	if (range->base)
-		munmap(range->base, range->size);
+		munmap(range->mapping, range->mapping_size);
 }
 
 int tern_dma_map_remove(struct tern_dma_map *map, uint64_t iova, uint64_t size)
