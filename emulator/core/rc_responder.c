@@ -16,8 +16,10 @@ static void respond(struct rdma_qp *rdma, enum response response)
 
 static void acknowledge(struct rdma_qp *rdma)
 {
-	/* A NAK for a gap acknowledges what came before the gap, too. */
-	if (rdma->responder.response != RESPONSE_NAK)
+	uint8_t response = rdma->responder.response;
+
+	/* A NAK, RNR or for a gap, acknowledges what came before it, too. */
+	if (response != RESPONSE_NAK && response != RESPONSE_RNR)
 		respond(rdma, RESPONSE_ACK);
 }
 
@@ -257,9 +259,6 @@ static void queue_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 	read->packets = response_packets(rdma, read->length);
 	read->sent = 0;
 	read->msn = responder->msn;
-	/* The response acknowledges what came before. */
-	if (responder->response == RESPONSE_ACK)
-		responder->response = RESPONSE_NONE;
 	egress_activate(nic_of(rdma), &responder->source);
 }
 
@@ -275,6 +274,9 @@ static void execute_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 	if (!read_allowed(rdma, packet))
 		return;
 	accept(rdma, packet, response_packets(rdma, packet->headers.reth.length));
+	/* The response acknowledges what came before; one that is repeated not what came after. */
+	if (responder->response == RESPONSE_ACK)
+		responder->response = RESPONSE_NONE;
 	queue_read(rdma, packet);
 }
 

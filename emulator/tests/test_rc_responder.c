@@ -248,6 +248,25 @@ TERN_TEST(receiver_not_ready)
 	stop();
 }
 
+/* A duplicate that comes before an answer was sent does not take its place. */
+TERN_TEST(duplicates_leave_answers_that_wait)
+{
+	start((struct rdma_options){ 0 });
+	request(WIRE_RC_READ_REQUEST, 0, 4);
+	CHECK(peer_next(&setup.peer));
+	CHECK_EQ(setup.peer.packet.headers.opcode, WIRE_RC_READ_RESPONSE_ONLY);
+	request(WIRE_RC_WRITE_ONLY, 1, 4);
+	request(WIRE_RC_READ_REQUEST, 0, 4);
+	CHECK(peer_next(&setup.peer));
+	CHECK_EQ(setup.peer.packet.headers.opcode, WIRE_RC_READ_RESPONSE_ONLY);
+	expect_answer(1, ACK, 2);
+	request(WIRE_RC_SEND_ONLY, 2, 10);
+	request(WIRE_RC_WRITE_ONLY, 1, 4);
+	expect_answer(2, WIRE_AETH_RNR_NAK | 1, 2);
+	expect_silence();
+	stop();
+}
+
 static void write_in_two(uint32_t first, uint32_t second, uint32_t announced, uint8_t last)
 {
 	struct wire_headers headers = headers_of(WIRE_RC_WRITE_FIRST, 0);
