@@ -42,7 +42,7 @@ struct tern_command_completion {
 	__le32 result[12];	/* as the command says, else 0 */
 	__le16 id;
 	__le16 status;		/* TERN_COMMAND_STATUS_* */
-	__le32 syndrome;	/* of an error: offset in the command of the field that was refused */
+	__le32 syndrome;	/* of an error: offset in the command of the refused field */
 	__le32 reserved0;
 	__le32 phase;		/* bit 0: 1 in the first pass, then alternating; written last */
 };
@@ -57,7 +57,7 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_STATUS_BAD_PARAMETER	2	/* a field's value */
 #define TERN_COMMAND_STATUS_BAD_NUMBER		3	/* number out of range */
 #define TERN_COMMAND_STATUS_EXISTS		4	/* number in use */
-#define TERN_COMMAND_STATUS_NOT_FOUND		5	/* this object, or one it names, does not exist */
+#define TERN_COMMAND_STATUS_NOT_FOUND		5	/* this object, or one it names */
 #define TERN_COMMAND_STATUS_IN_USE		6	/* another object depends on it */
 #define TERN_COMMAND_STATUS_BAD_STATE		7	/* QP state does not allow it */
 #define TERN_COMMAND_STATUS_NO_RESOURCES	8	/* device memory is exhausted */
@@ -82,15 +82,15 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_CREATE_KEY			0x200
 #define TERN_COMMAND_DESTROY_KEY		0x201
 #define TERN_COMMAND_MODIFY_KEY			0x202	/* reserved */
-#define TERN_COMMAND_KEY_INVALIDATE_PAGES	0x203	/* reserved: TERN_FEATURE_ON_DEMAND_PAGING */
-#define TERN_COMMAND_KEY_RESUME			0x204	/* reserved: TERN_FEATURE_ON_DEMAND_PAGING */
+#define TERN_COMMAND_KEY_INVALIDATE_PAGES	0x203	/* reserved: _ON_DEMAND_PAGING */
+#define TERN_COMMAND_KEY_RESUME			0x204	/* reserved: _ON_DEMAND_PAGING */
 /* Queue pairs and shared receive queues */
 #define TERN_COMMAND_CREATE_QP			0x300
 #define TERN_COMMAND_MODIFY_QP			0x301
 #define TERN_COMMAND_QUERY_QP			0x302
 #define TERN_COMMAND_DESTROY_QP			0x303
-#define TERN_COMMAND_CREATE_SRQ			0x310	/* reserved: TERN_FEATURE_SRQ, 0x310..0x313 */
-#define TERN_COMMAND_ATTACH_MULTICAST		0x320	/* reserved: TERN_FEATURE_MULTICAST, 0x320..0x321 */
+#define TERN_COMMAND_CREATE_SRQ			0x310	/* reserved: _SRQ, 0x310..0x313 */
+#define TERN_COMMAND_ATTACH_MULTICAST		0x320	/* reserved: _MULTICAST, 0x320..0x321 */
 #define TERN_COMMAND_CREATE_COUNTER_SET		0x330	/* reserved: TERN_FEATURE_COUNTER_SETS */
 /* Addressing */
 #define TERN_COMMAND_SET_GID			0x400
@@ -101,7 +101,7 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_SET_VLAN_TABLE		0x503
 #define TERN_COMMAND_SET_RSS			0x504
 #define TERN_COMMAND_ADD_FLOW			0x510	/* reserved: TERN_FEATURE_FLOW_STEERING */
-/* Reserved ranges: 0x600..0x6ff PFC, ETS, ECN; 0x700..0x7ff VFs and mailbox; 0x8000.. vendor's own */
+/* Reserved: 0x600..0x6ff PFC, ETS, ECN; 0x700..0x7ff VFs and mailbox; 0x8000.. vendor's own */
 
 /* QUERY_DEVICE, QUERY_PORT, QUERY_STATISTICS, QUERY_QP: where the device writes the answer. */
 struct tern_command_query {

@@ -18,7 +18,7 @@ struct tern_cqe {
 	__u8 flags;		/* TERN_CQE_FLAG_* */
 	__u8 syndrome;		/* vendor's detail of an error */
 	__le32 queue;		/* QPN */
-	__le32 index;		/* SQ: block index of the work request's first block; RQ: its entry */
+	__le32 index;		/* SQ: of the work request's first block; RQ: of its entry */
 	__le32 byte_count;	/* receive, READ: bytes written (UD: with the 40-byte GRH area) */
 	__u8 immediate[4];	/* as on the wire; or invalidated key, little endian */
 	__le32 source_qpn;	/* UD, receive */

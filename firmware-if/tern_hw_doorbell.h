@@ -23,7 +23,7 @@
 #include "tern_hw_types.h"
 
 /* Offsets in a doorbell page. */
-#define TERN_DOORBELL_SEND		0x00	/* number: QPN; index: producer, in 64-byte blocks */
+#define TERN_DOORBELL_SEND		0x00	/* number: QPN; index: producer, in blocks */
 #define TERN_DOORBELL_RECEIVE		0x08	/* number: QPN; index: producer, in entries */
 #define TERN_DOORBELL_CQ_ARM		0x10	/* number: CQN; index: arm word */
 #define TERN_DOORBELL_EQ_ARM		0x18	/* number: EQN; index: arm word; page 0 only */

@@ -30,14 +30,14 @@ static_assert(sizeof(struct tern_eqe) == 32, "event queue entry");
 #define TERN_EVENT_COMPLETION		0x01	/* CQN: an armed CQ got its completion */
 #define TERN_EVENT_CQ_ERROR		0x02	/* CQN; subtype TERN_CQ_ERROR_* */
 #define TERN_EVENT_QP_FATAL		0x10	/* QPN: entered ERROR; local catastrophic error */
-#define TERN_EVENT_QP_REQUEST_ERROR	0x11	/* QPN: entered ERROR; invalid request by the peer */
-#define TERN_EVENT_QP_ACCESS_ERROR	0x12	/* QPN: entered ERROR; access violation by the peer */
+#define TERN_EVENT_QP_REQUEST_ERROR	0x11	/* QPN: entered ERROR; peer's invalid request */
+#define TERN_EVENT_QP_ACCESS_ERROR	0x12	/* QPN: entered ERROR; peer's access violation */
 #define TERN_EVENT_QP_ESTABLISHED	0x13	/* QPN: first packet while in RTR */
-#define TERN_EVENT_QP_DRAINED		0x14	/* QPN: SQ drained in SQD, notification was asked for */
+#define TERN_EVENT_QP_DRAINED		0x14	/* QPN: SQ drained in SQD, with sqd_notify */
 #define TERN_EVENT_QP_LAST_WQE		0x15	/* QPN with SRQ, in ERROR: takes no more receives */
 #define TERN_EVENT_SRQ_LIMIT		0x20	/* SRQN */
 #define TERN_EVENT_SRQ_ERROR		0x21	/* SRQN */
-#define TERN_EVENT_PORT_STATE		0x30	/* port; subtype TERN_PORT_*; QUERY_PORT has the rest */
+#define TERN_EVENT_PORT_STATE		0x30	/* port; subtype TERN_PORT_* */
 #define TERN_EVENT_PAGE_FAULT		0x40	/* QPN; reserved: TERN_FEATURE_ON_DEMAND_PAGING */
 #define TERN_EVENT_MAILBOX		0x50	/* function; reserved: TERN_FEATURE_VF_MAILBOX */
 #define TERN_EVENT_CONGESTION		0x60	/* reserved: TERN_FEATURE_PFC, TERN_FEATURE_ECN */

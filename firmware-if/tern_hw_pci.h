@@ -12,7 +12,7 @@
 #define TERN_PCI_SUBSYSTEM_ID		0x0001
 #define TERN_PCI_CLASS			0x020000	/* Ethernet controller */
 
-/* Three 64-bit, memory BARs; 2 and 4 prefetchable. BAR 4 is absent (size 0) without device memory. */
+/* Three 64-bit, memory BARs; 2 and 4 prefetchable. BAR 4 is absent without device memory. */
 #define TERN_BAR_REGISTERS		0
 #define TERN_BAR_DOORBELLS		2
 #define TERN_BAR_DEVICE_MEMORY		4
@@ -20,7 +20,7 @@
 #define TERN_BAR_REGISTERS_SIZE		0x40000
 #define TERN_BAR_DOORBELLS_SIZE		0x1000000
 
-/* Parts of BAR 0. The clock page is apart so that it can be mapped alone with pages up to 64 KiB. */
+/* Parts of BAR 0. The clock page is apart, to be mapped alone with pages up to 64 KiB. */
 #define TERN_BAR0_REGISTERS		0x00000
 #define TERN_BAR0_CLOCK			0x10000
 #define TERN_BAR0_MSIX_TABLE		0x20000

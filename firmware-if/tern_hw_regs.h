@@ -21,7 +21,7 @@
 #define TERN_VERSION_MAJOR_CURRENT	1
 #define TERN_VERSION_MINOR_CURRENT	0
 
-#define TERN_REG_DEVICE_FEATURES	0x008	/* RO 64: what the function offers (TERN_FEATURE_*) */
+#define TERN_REG_DEVICE_FEATURES	0x008	/* RO 64: TERN_FEATURE_* that it offers */
 #define TERN_REG_DRIVER_FEATURES	0x010	/* RW 64: what the driver takes; before ENABLE */
 
 #define TERN_REG_CONTROL		0x018	/* RW */
@@ -34,23 +34,23 @@
 #define TERN_STATUS_FATAL_CODE		TERN_MASK(31, 16)
 #define TERN_FATAL_NONE			0
 #define TERN_FATAL_FEATURES		1	/* DRIVER_FEATURES has a bit that is not offered */
-#define TERN_FATAL_COMMAND_RING		2	/* ring size, alignment or vector invalid at ENABLE */
+#define TERN_FATAL_COMMAND_RING		2	/* size, alignment or vector invalid at ENABLE */
 #define TERN_FATAL_COMMAND_INDEX	3	/* COMMAND_DOORBELL beyond the ring */
-#define TERN_FATAL_DMA			4	/* command ring or completion ring cannot be accessed */
+#define TERN_FATAL_DMA			4	/* a command queue's ring cannot be accessed */
 #define TERN_FATAL_INTERNAL		5	/* FATAL_INFO has the vendor's detail */
 #define TERN_FATAL_DOORBELL_SHIFT	6	/* DOORBELL_SHIFT out of range at ENABLE */
 
-#define TERN_REG_DOORBELL_SHIFT		0x020	/* RW: log2 of the doorbell pages' stride; before ENABLE */
+#define TERN_REG_DOORBELL_SHIFT		0x020	/* RW: log2 of the pages' stride; before ENABLE */
 #define TERN_DOORBELL_SHIFT_MIN		12
 #define TERN_DOORBELL_SHIFT_MAX		16
 #define TERN_REG_DOORBELL_PAGES		0x024	/* RO: how many there are at this stride */
 
-#define TERN_REG_COMMAND_RING		0x028	/* RW 64: bus address, 4 KiB aligned; before ENABLE */
-#define TERN_REG_COMPLETION_RING	0x030	/* RW 64: bus address, 4 KiB aligned; before ENABLE */
+#define TERN_REG_COMMAND_RING		0x028	/* RW 64: address, 4 KiB aligned; before ENABLE */
+#define TERN_REG_COMPLETION_RING	0x030	/* RW 64: address, 4 KiB aligned; before ENABLE */
 #define TERN_REG_COMMAND_SHIFT		0x038	/* RW: log2 of the entries of both; before ENABLE */
 #define TERN_COMMAND_SHIFT_MIN		1
 #define TERN_COMMAND_SHIFT_MAX		10
-#define TERN_REG_COMMAND_VECTOR		0x03c	/* RW: vector of TERN_COMMAND_INTERRUPT; before ENABLE */
+#define TERN_REG_COMMAND_VECTOR		0x03c	/* RW: of TERN_COMMAND_INTERRUPT; before ENABLE */
 #define TERN_REG_COMMAND_DOORBELL	0x040	/* WO: free-running producer index */
 
 #define TERN_REG_VECTORS		0x044	/* RO: MSI-X vectors of this function */
@@ -63,7 +63,7 @@
 #define TERN_CLOCK_NANOSECONDS		0x000	/* RO 64: the time base of completion timestamps */
 
 /* Feature bits, of 64. A bit that is not listed is reserved and reads as zero. */
-#define TERN_FEATURE_DOORBELL_RECORDS	0	/* the device follows records, see tern_hw_doorbell.h */
+#define TERN_FEATURE_DOORBELL_RECORDS	0	/* follows records, see tern_hw_doorbell.h */
 #define TERN_FEATURE_ETHERNET		1
 #define TERN_FEATURE_RSS		2
 #define TERN_FEATURE_CHECKSUM		3
