@@ -150,6 +150,12 @@ static int tern_cmd_destroy(struct tern_device *tern, u16 opcode, u32 number)
 
 	if (err)
 		tern_declare_dead(tern_adapter(tern), "it did not destroy an object");
+	/*
+	 * If somebody else is declaring it dead just now, that may not be done.
+	 * Commands fail with -EIO only after it is.
+	 */
+	if (err && err != -EIO)
+		pci_clear_master(tern->pdev);
 	return err;
 }
 
