@@ -79,6 +79,7 @@ static int tern_netdev_up(struct tern_netdev *priv)
 stop_channels:
 	for (i = 0; i < priv->settings.channels; i++)
 		tern_channel_stop(priv->channels[i]);
+	tern_cmd_set_port(tern, priv->settings.mtu, TERN_PORT_DOWN);
 remove_rss:
 	tern_rss_remove(priv);
 destroy_channels:
