@@ -20,6 +20,7 @@ struct tap {
 	struct tern_port *port;
 	struct tern_watch watch;
 	char ifname[IFNAMSIZ];
+	bool gone;			/* the device was deleted */
 	uint8_t buffer[TERN_FRAME_MAX];
 };
 
@@ -33,6 +34,15 @@ static void tap_transmit(void *plug, struct tern_port *from, const struct tern_f
 		from->statistics.sent_overflow++;
 }
 
+/* A descriptor without its device is ready for ever: look no more. */
+static void tap_lost(struct tap *tap, const char *why)
+{
+	tern_loop_unwatch(tap->port->loop, &tap->watch);
+	tap->gone = true;
+	tern_port_log(tap->port, "tap %s: %s", tap->ifname, why);
+	tern_port_update(tap->port);
+}
+
 static void tap_ready(void *context, uint32_t events)
 {
 	struct tap *tap = context;
@@ -42,8 +52,11 @@ static void tap_ready(void *context, uint32_t events)
 		ssize_t got = read(tap->watch.fd, tap->buffer, sizeof(tap->buffer));
 		struct tern_frame frame;
 
-		if (got < 0)
+		if (got < 0) {
+			if (errno != EAGAIN && errno != EINTR)
+				tap_lost(tap, strerror(errno));
 			return;
+		}
 		if (got < FRAME_MIN) {
 			tap->port->statistics.received_bad++;
 			continue;
@@ -55,9 +68,10 @@ static void tap_ready(void *context, uint32_t events)
 
 static bool tap_connected(void *plug, struct tern_port *port)
 {
-	(void)plug;
+	const struct tap *tap = plug;
+
 	(void)port;
-	return true;
+	return !tap->gone;
 }
 
 static void tap_describe(void *plug, const struct tern_port *port, char *text, size_t size)

@@ -606,6 +606,10 @@ TERN_TEST(tap_carries_frames)
 		    "ping -c 1 -W 1 192.0.2.9 > /dev/null 2>&1"))
 		FAIL("nobody can have answered");
 	TURN_UNTIL(a.frames > 0);
+	/* Without its device the link is down, and the loop has nothing more to serve. */
+	CHECK_EQ(system("ip link del terntest0"), 0);
+	TURN_UNTIL(!a.carrier);
+	CHECK_EQ(tern_loop_poll(loop, 0), 0);
 	stop();
 }
 
