@@ -88,5 +88,7 @@ def pytest_runtest_makereport(item, call):
         directory = log_directory(item)
         shutil.rmtree(directory, ignore_errors=True)
         watch.keep(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "failure").write_text(str(report.longrepr))
         report.sections.append(("logs", f"kept in {directory}"))
     return report

@@ -27,7 +27,7 @@ static uint64_t next_random(struct impair *impair)
 /* Uniform in [0, 1). */
 static double next_fraction(struct impair *impair)
 {
-	return (double)(next_random(impair) >> 11) * 0x1p-53;
+	return (double)(next_random(impair) >> 11) / (1ULL << 53);
 }
 
 int impair_add(struct impair *impair, const struct tern_wire_rule *rule)

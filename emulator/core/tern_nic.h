@@ -169,7 +169,7 @@ bool tern_nic_prepare_sleep(struct tern_nic *nic);
 
 /* Observation, for the control socket and tests. */
 struct tern_nic_counter {
-	const char *name;		/* stable, documented in hw-spec's statistics or ternd.rst */
+	const char *name;		/* stable, in hw-spec or ternd.rst */
 	uint64_t value;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tern: MODIFY_QP and QUERY_QP: each transition, each attribute at its limit and beyond; SET_GID. */
+/* Tern: MODIFY_QP and QUERY_QP: each transition, attributes at and beyond limits; SET_GID. */
 #include <endian.h>
 
 #include "host_rdma.h"

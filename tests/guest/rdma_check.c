@@ -89,7 +89,8 @@ static void post(struct pair *p, enum ibv_wr_opcode opcode, size_t size)
 {
 	struct ibv_sge sge = { p->own.address, size, p->mr->lkey };
 	struct ibv_send_wr wr = {
-		.sg_list = &sge, .num_sge = !!size, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = !!size, .opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
 	}, *bad;
 
 	wr.wr.rdma.remote_addr = p->other.address;

@@ -11,7 +11,7 @@ _ports = itertools.count(20000)
 
 
 def _listening(vm, port):
-    vm.wait_for(f"ss -Hltn sport = :{port} | grep -q .", 20)
+    vm.wait_for(f"ss -Hltn sport = :{port} | grep -q .", 60)
 
 
 def pingpong(program, server, client, args="", family=4, timeout=60):
@@ -39,7 +39,7 @@ def rping(server, client, args="-C 20 -v", family=4, timeout=60):
     port = next(_ports)
     addr = server.address if family == 4 else server.address6
     s = server.vm.spawn(f"rping -s -a {addr} -p {port} {args} -V", timeout)
-    server.vm.wait_for(f"rdma resource show cm_id | grep -q 'LISTEN.*:{port}\\b'", 20)
+    server.vm.wait_for(f"rdma resource show cm_id | grep -q 'LISTEN.*:{port}\\b'", 60)
     out = client.vm.run(f"rping -c -a {addr} -p {port} {args} -V", timeout).output
     # rping's server ends with an error when its client disconnects; only the
     # client's end tells of the data.

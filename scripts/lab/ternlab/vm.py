@@ -183,7 +183,7 @@ class VM:
         """Starts a shell command, to be waited for or killed."""
         return Process(self.agent, self.name, command, timeout)
 
-    def wait_for(self, command, timeout=20):
+    def wait_for(self, command, timeout=60):
         """Repeats a command, in the guest, until it succeeds."""
         return self.run(f"until {command}; do sleep 0.1; done 2>&1", timeout)
 
