@@ -137,6 +137,10 @@ def test_bad_wire(ends, pair, guest_programs):
         data_check(guest_programs, *ends, SMALL, args="-r 3 -k 12", timeout=240)
         data_check(guest_programs, *ends[::-1], SIZES[:-1], args="-k 12", timeout=240)
         programs.pingpong("ibv_rc_pingpong", *ends, args="-n 200")
+        for name in "ab":
+            counters = pair.ternd.counters(name)
+            for what in ("dropped", "duplicated", "reordered"):
+                assert counters[f"wire_{what}"], f"{name}: no frame was {what}"
     finally:
         for name in "ab":
             pair.ternd.ask("remove-rule", nic=name, all=True)
@@ -146,7 +150,8 @@ def test_bad_wire(ends, pair, guest_programs):
 def test_corrupt_frames_are_not_delivered(ends, pair, guest_programs):
     pair.ternd.ask("add-rule", nic="b", what="corrupt", probability=0.02)
     try:
-        data_check(guest_programs, *ends, SMALL, args="-r 2 -k 10")
+        data_check(guest_programs, *ends, SMALL, args="-r 2 -k 12")
+        assert pair.ternd.counters("b")["wire_corrupted"]
     finally:
         pair.ternd.ask("remove-rule", nic="b", all=True)
 
