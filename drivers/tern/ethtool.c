@@ -145,6 +145,9 @@ static int tern_set_coalesce(struct net_device *netdev, struct ethtool_coalesce 
 			     struct netlink_ext_ack *extack)
 {
 	struct tern_netdev *priv = netdev_priv(netdev);
+	struct tern_moderation rx = priv->rx_moderation;
+	struct tern_moderation tx = priv->tx_moderation;
+	int err;
 
 	if (coalesce->rx_coalesce_usecs > U16_MAX || coalesce->rx_max_coalesced_frames > U16_MAX ||
 	    coalesce->tx_coalesce_usecs > U16_MAX || coalesce->tx_max_coalesced_frames > U16_MAX) {
@@ -161,7 +164,12 @@ static int tern_set_coalesce(struct net_device *netdev, struct ethtool_coalesce 
 	priv->rx_moderation.count = coalesce->rx_max_coalesced_frames;
 	priv->tx_moderation.usecs = coalesce->tx_coalesce_usecs;
 	priv->tx_moderation.count = coalesce->tx_max_coalesced_frames;
-	return tern_apply_moderation(priv);
+	err = tern_apply_moderation(priv);
+	if (err) {
+		priv->rx_moderation = rx;
+		priv->tx_moderation = tx;
+	}
+	return err;
 }
 
 static u32 tern_get_rxfh_key_size(struct net_device *netdev)

@@ -6,6 +6,7 @@
  * first, in order, then those of the level above, and so on; the root is last.
  */
 #include <linux/math64.h>
+#include <linux/sched.h>
 
 #include "page_list.h"
 
@@ -94,6 +95,8 @@ int tern_page_list_fill(struct tern_page_table *tables, u64 pages, bool writable
 			return -EINVAL;
 		tables[i >> TERN_PAGE_TABLE_DIGIT].entries[i & (TERN_PAGE_TABLE_ENTRIES - 1)] =
 			cpu_to_le64(address | flags);
+		if (!(i & (TERN_PAGE_TABLE_ENTRIES - 1)))
+			cond_resched();
 	}
 	count = tern_page_list_tables_above(pages);
 	while (count > 1) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Tern driver: making page lists for the device. */
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "adapter.h"
@@ -90,6 +91,7 @@ void tern_page_tables_destroy(struct tern_device *tern, struct tern_page_tables 
 	while (tables->count) {
 		table = &tables->tables[--tables->count];
 		dma_pool_free(adapter->tables, table->entries, table->dma);
+		cond_resched();
 	}
 	kvfree(tables->tables);
 	tables->tables = NULL;

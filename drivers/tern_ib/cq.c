@@ -175,6 +175,9 @@ int tern_ib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 	struct tern_ib_cq *cq = to_tern_cq(ibcq);
 	struct tern_command_create_cq body = cq->command;
 
+	/* A count alone would keep the last completions for ever. */
+	if (count > 1 && !period)
+		return -EINVAL;
 	body.moderation_count = cpu_to_le16(count);
 	body.moderation_period = cpu_to_le16(period);
 	return tern_cmd_modify_cq(dev->tern, cq->cqn, &body);

@@ -61,7 +61,8 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_sge_rd = limits->max_send_sge;
 	attr->max_qp_rd_atom = limits->max_responder_resources;
 	attr->max_qp_init_rd_atom = limits->max_initiator_depth;
-	attr->max_res_rd_atom = attr->max_qp * limits->max_responder_resources;
+	attr->max_res_rd_atom = min_t(u64, (u64)attr->max_qp * limits->max_responder_resources,
+				      INT_MAX);
 	attr->atomic_cap = IB_ATOMIC_NONE;
 	attr->masked_atomic_cap = IB_ATOMIC_NONE;
 	attr->max_pkeys = limits->pkey_count;

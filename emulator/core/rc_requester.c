@@ -33,6 +33,8 @@ void rc_requester_reset(struct rdma_qp *rdma)
 	requester->skip_implied = false;
 	requester->failed = false;
 	requester->deadline = 0;
+	requester->retries_left = 0;
+	requester->rnr_retries_left = 0;
 }
 
 /* Room for one more request. */

@@ -144,7 +144,6 @@ struct rdma_qp {
 	uint32_t path_generation;	/* of the GID table that path was made with; 0: none */
 	bool path_valid;
 	struct wire_path path;
-	uint8_t expected_source[16];	/* GID of the peer */
 	bool drain_reported;		/* in SQD */
 	struct requester requester;	/* UD uses source only */
 	struct responder responder;	/* RC */
