@@ -117,7 +117,7 @@ uint16_t set_multicast_table_command(struct command *command)
 	const body_type *body = (const void *)command->body;
 	struct ethernet_function *ethernet = command->fn->ethernet;
 	uint8_t table[MULTICAST_MAX][TERN_MULTICAST_ENTRY_BYTES];
-	uint64_t sorted[MULTICAST_MAX];
+	uint64_t sorted[MULTICAST_MAX] = { 0 };
 	uint32_t count = from_le32(body->count);
 
 	if (!command_reserved(command, body_type, reserved0))

@@ -27,6 +27,7 @@ bool receive_buffer_put(struct receive_buffer *buffer, const struct tern_frame *
 	buffered->priority = frame->priority;
 	buffer->used += length;
 	list_add_tail(&buffer->frames, &buffered->link);
+	/* cppcheck-suppress memleak ; it is on the list */
 	return true;
 }
 
