@@ -41,7 +41,7 @@ def traffic(client, server, seconds=20):
     rdma = client.vm.spawn(f"ib_write_bw -F -p 19100 -s 65536 -D {seconds} -f 1 -d {client.ibdev} "
                            f"-x {client.gid_index(client.address)} {server.address}", 60)
     ping = client.vm.spawn(f"ping -q -i 0.01 -c {seconds * 50} -W 1 {server.address}", 60)
-    client.vm.wait_for(f"rdma resource show qp dev {client.ibdev} | grep -q RTS", 20)
+    client.vm.wait_for(f"rdma resource show qp link {client.ibdev} | grep -q 'type RC.* state RTS'", 20)
     return [rdma_server, rdma, ping]
 
 
@@ -129,7 +129,7 @@ def test_kill_programs(nics):
     for _ in range(3):
         end(traffic(a, b))
     for nic in nics:
-        nic.vm.wait_for(f"! rdma resource show qp dev {nic.ibdev} | grep -q 'type RC'")
+        nic.vm.wait_for(f"! rdma resource show qp link {nic.ibdev} | grep -q 'type RC'")
         no_leak(nic.vm)
 
 
