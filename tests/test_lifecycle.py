@@ -2,13 +2,13 @@
 """Coming and going: modules, devices, resets, peers; with programs open."""
 
 import re
-import time
 
 import pytest
 
-from ternlab import programs, watch
+from ternlab import programs
 from ternlab.nic import Tern
 from ternlab.pair import Pair
+from ternlab.vm import VM, boot
 
 
 @pytest.fixture(scope="module")
@@ -162,19 +162,17 @@ def test_peer_vanishes(nics, scene, guest_programs):
     assert least <= float(seconds) <= 4 * least + 1
 
 
-def test_ternd_dies_and_returns(lab):
-    """A host whose device is gone says so and does not hang."""
-    with Pair(**lab) as pair:
-        pair.start().install()
-        nics = pair.nics()
-        a = nics[0].vm
-        running = traffic(*nics)
-        ternd = pair.ternd
-        watch.remove(ternd)
-        ternd.process.kill()
-        ternd.process.wait()
-        ternd.process = None
-        start = time.monotonic()
-        end(running)
-        Tern.unload(a)
-        assert time.monotonic() - start < 60
+def test_a_vm_ends_and_another_takes_its_nic(nics, scene):
+    """A VM that is killed under traffic leaves a NIC that the next one can have."""
+    a, b = nics
+    running = traffic(a, b)
+    b.vm.stop()
+    end(running[1:])
+    with VM("c", a.vm.kernel, terns=[scene.ternd.socket("b")]) as c:
+        boot(c)
+        Tern.install_provider(c)
+        Tern.load(c)
+        nic = Tern.find(c).configure(b.address, b.address6)
+        a.vm.run("ip neigh flush all")
+        programs.pingpong("ibv_rc_pingpong", a, nic, args="-n 100")
+        assert not c.new_reports()
