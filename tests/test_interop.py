@@ -48,4 +48,4 @@ def test_rping(roles, family):
 @pytest.mark.parametrize("program", ["ib_send_bw", "ib_write_bw", "ib_read_bw"])
 def test_perftest(roles, program):
     for size in (1, 1048576):
-        assert programs.perftest(program, *roles, size, "-n 20 -t 16", timeout=120)
+        assert programs.perftest(program, *roles, size, "-n 10 -t 8", timeout=180)
