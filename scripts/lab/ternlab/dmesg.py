@@ -37,9 +37,10 @@ REPORTS = re.compile("|".join([
 # may register the same memory as often as it likes, so for ib_umem's mappings
 # it is none. (Any other overlap stays one.)
 OVERLAP = re.compile(
-    r"[^\n]*DMA-API: [^\n]*overlapping mappings aren't supported\n"
+    r"[^\n]*DMA-API: [^\n]*(?:overlapping mappings aren't supported"
+    r"|exceeded \d+ overlapping mappings)[^\n]*\n"
     r"(?:[^\n]*\n)*?[^\n]*end trace[^\n]*\n"
-    r"[^\n]*DMA-API: Mapped at:\n(?:[^\n]*\]  [^\n]*\n?)+")
+    r"(?:[^\n]*DMA-API: Mapped at:\n(?:[^\n]*\]  [^\n]*\n?)+)?")
 
 
 def without_overlaps(log):
