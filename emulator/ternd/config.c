@@ -2,6 +2,7 @@
 /* Tern: what a configuration makes. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "control.h"
@@ -20,12 +21,42 @@ static bool good_name(const char *name)
 	       length;
 }
 
+/* FNV-1a (RFC 9923), 32 bits, of a string and its terminating zero. */
+static uint32_t fnv1a(uint32_t hash, const char *text)
+{
+	do {
+		hash = (hash ^ (uint8_t)*text) * 0x01000193U;
+	} while (*text++);
+	return hash;
+}
+
+/*
+ * A locally administered address: the same for each run, another one for each
+ * socket of a host and for each host, since NICs of several processes and
+ * hosts may meet on one wire.
+ */
+static void default_mac(const char *socket, uint8_t mac[6])
+{
+	char directory[4096] = "", host[256] = "";
+	uint32_t hash = 0x811c9dc5U;
+
+	if (gethostname(host, sizeof(host) - 1))
+		host[0] = '\0';
+	if (socket[0] != '/' && !getcwd(directory, sizeof(directory)))
+		directory[0] = '\0';
+	hash = fnv1a(fnv1a(fnv1a(hash, host), directory), socket);
+	mac[0] = 0x02;
+	mac[1] = 0x7e;
+	for (int i = 0; i < 4; i++)
+		mac[2 + i] = (uint8_t)(hash >> (24 - 8 * i));
+}
+
 static void make_nic(struct ternd *ternd, json_object *object, unsigned int index, char *error,
 		     size_t error_size)
 {
 	static const char *const keys[] = { "name", "socket", "mac", "speed", "seed",
 					    "receive_buffer", "shortcuts", NULL };
-	struct ternd_nic_options options = { .mac = { 0x02, 0x7e, 0x10 } };
+	struct ternd_nic_options options = { 0 };
 	struct ternd_fields fields;
 	char reason[300];
 
@@ -37,10 +68,8 @@ static void make_nic(struct ternd *ternd, json_object *object, unsigned int inde
 	options.receive_buffer = ternd_field_number(&fields, "receive_buffer", false, 0,
 						    1u << 30);
 	options.shortcuts = ternd_field_bool(&fields, "shortcuts", false, true);
-	if (!ternd_field_mac(&fields, "mac", options.mac)) {
-		options.mac[4] = (uint8_t)(index >> 8);
-		options.mac[5] = (uint8_t)(index + 1);
-	}
+	if (!ternd_field_mac(&fields, "mac", options.mac) && options.socket)
+		default_mac(options.socket, options.mac);
 	if (fields.failed)
 		return;
 	if (!good_name(options.name))
