@@ -11,8 +11,8 @@
  * indices from the records of busy queues by itself and asks for a doorbell
  * (ring != 0) only when it stops looking:
  *
- *   host: write WQEs, store-release index, full fence, load ring; ring the
- *         doorbell when it is not 0
+ *   host: write WQEs, store-release index, full fence, load ring; when it is
+ *         not 0 store ring = 0, then ring the doorbell
  *   device: store ring = 1, full fence, load index; sleep only if unchanged
  *
  * Without the feature the host rings always and arms by doorbell.
@@ -46,12 +46,12 @@
 #define TERN_ARM_SEQUENCE		TERN_MASK(31, 2)
 #define TERN_ARM_SEQUENCE_SHIFT		2
 
-/* 128 bytes, 128-byte aligned: one cache line that the host writes, one that the device writes. */
+/* 128 bytes, 128-byte aligned: the host's cache line, then one that mostly the device writes. */
 struct tern_queue_record {
 	__le32 index;		/* free-running: producer of SQ, RQ, SRQ; consumer of CQ, EQ */
 	__le32 arm;		/* CQ and EQ: arm word; else 0 */
 	__le32 reserved0[14];
-	__le32 ring;		/* device: nonzero asks for a doorbell (SQ, RQ, SRQ) */
+	__le32 ring;		/* device: nonzero asks for a doorbell (SQ, RQ, SRQ); host: taken back */
 	__le32 reserved1[15];
 };
 

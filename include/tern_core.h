@@ -346,6 +346,8 @@ static inline void tern_publish(struct tern_device *tern, struct tern_queue_reco
 		mb();
 		if (!READ_ONCE(record->ring))
 			return;
+		/* One doorbell wakes it: posts until it is awake need none. */
+		WRITE_ONCE(record->ring, 0);
 	}
 	tern_ring_doorbell(tern, doorbell, number, index);
 }

@@ -87,8 +87,12 @@ static inline void tern_publish(struct tern_queue_record *record, __le32 *wants_
 	udma_to_device_barrier();
 	tern_record_store(&record->index, index);
 	atomic_thread_fence(memory_order_seq_cst);
-	if (tern_record_load(wants_ring))
-		tern_ring(doorbell, number, index);
+	if (!tern_record_load(wants_ring))
+		return;
+	/* One doorbell wakes it: posts until it is awake need none. */
+	tern_record_store(&record->ring, 0);
+	udma_to_device_barrier();
+	tern_ring(doorbell, number, index);
 }
 
 /*

@@ -328,16 +328,18 @@ void driver_doorbell(struct driver *driver, uint32_t page, uint32_t offset, uint
 		   (uint64_t)index << TERN_DOORBELL_INDEX_SHIFT | number, 8);
 }
 
-/* Store the index, full fence, load ring; the doorbell when it is asked for. */
+/* Store the index, full fence, load ring; when it is asked for, take that back and ring. */
 static void publish(struct driver_qp *qp, uint64_t record, uint32_t offset, uint32_t index)
 {
 	struct driver *driver = qp->driver;
 
 	store(driver, record + offsetof(struct tern_queue_record, index), index);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (has_records(driver) &&
-	    !load(driver, record + offsetof(struct tern_queue_record, ring)))
-		return;
+	if (has_records(driver)) {
+		if (!load(driver, record + offsetof(struct tern_queue_record, ring)))
+			return;
+		store(driver, record + offsetof(struct tern_queue_record, ring), 0);
+	}
 	qp->doorbells++;
 	driver_doorbell(driver, qp->doorbell_page, offset, qp->qpn, index);
 }

@@ -128,6 +128,11 @@ static void test_write_encoding(void)
 	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == 0);
 	CHECK(le64toh(b->doorbells[TERN_DOORBELL_SEND / 8]) ==
 	      ((uint64_t)2 << TERN_DOORBELL_INDEX_SHIFT | QPN));
+	/* It is rung and wakes up: the next post need not ring again. */
+	CHECK(b->sq_record.ring == 0);
+	b->doorbells[TERN_DOORBELL_SEND / 8] = 0;
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == 0);
+	CHECK(b->doorbells[TERN_DOORBELL_SEND / 8] == 0);
 	free(b);
 }
 
