@@ -41,6 +41,10 @@ void rc_completer_run(struct rdma_qp *rdma)
 		requester->head++;
 		rdma_complete_send(rdma, request, TERN_WC_SUCCESS, read ? request->length : 0);
 	}
+	/* Where they are scarce, who waits for nothing leaves them to others. */
+	if (requester->head == requester->tail &&
+	    nic_of(rdma)->rdma->requests_shared > REQUESTS_SHARED / 2)
+		rc_requester_shrink(rdma);
 	rc_requester_drained(rdma);
 }
 

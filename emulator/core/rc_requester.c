@@ -35,17 +35,40 @@ void rc_requester_reset(struct rdma_qp *rdma)
 	requester->deadline = 0;
 	requester->retries_left = 0;
 	requester->rnr_retries_left = 0;
+	rc_requester_shrink(rdma);
 }
 
-/* Room for one more request. */
-static bool grow(struct requester *requester)
+void rc_requester_shrink(struct rdma_qp *rdma)
 {
+	struct requester *requester = &rdma->requester;
+	struct request *ring;
+
+	if (requester->ring_size == REQUESTS_MIN)
+		return;
+	/* malloc(), not realloc(): that may leave a block of this size where it is, whole. */
+	ring = malloc(REQUESTS_MIN * sizeof(*ring));
+	if (!ring)
+		return;
+	free(requester->ring);
+	requester->ring = ring;
+	nic_of(rdma)->rdma->requests_shared -= requester->ring_size - REQUESTS_MIN;
+	requester->ring_size = REQUESTS_MIN;
+}
+
+/*
+ * Room for one more request. Without, it is asked again when one of those in
+ * the ring completes.
+ */
+static bool grow(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
 	uint32_t old_size = requester->ring_size, size = old_size * 2;
+	struct rdma_nic *shared = nic_of(rdma)->rdma;
 	struct request *ring;
 
 	if (requester->tail - requester->head < old_size)
 		return true;
-	if (size > REQUESTS_MAX)
+	if (size > REQUESTS_MAX || old_size > REQUESTS_SHARED - shared->requests_shared)
 		return false;
 	ring = malloc(size * sizeof(*ring));
 	if (!ring)
@@ -55,6 +78,7 @@ static bool grow(struct requester *requester)
 	free(requester->ring);
 	requester->ring = ring;
 	requester->ring_size = size;
+	shared->requests_shared += old_size;
 	return true;
 }
 
@@ -98,7 +122,7 @@ static bool admit(struct rdma_qp *rdma)
 	uint8_t status;
 
 	if (rdma->qp->state != TERN_QP_RTS || requester->failed || !work_queue_posted(sq) ||
-	    !grow(requester))
+	    !grow(rdma))
 		return false;
 	error = send_wqe_fetch(sq, sq->next, wqe);
 	status = check(rdma, wqe, error);

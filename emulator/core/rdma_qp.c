@@ -180,6 +180,7 @@ static bool flush_requests(struct rdma_qp *rdma, unsigned int *budget)
 	}
 	requester->send = requester->tail;
 	requester->send_packet = 0;
+	rc_requester_shrink(rdma);
 	return true;
 }
 
@@ -274,6 +275,7 @@ static void destroy(struct qp *qp)
 
 	timer_cancel(nic, &rdma->requester.timer);
 	timer_release(nic, 1);
+	nic->rdma->requests_shared -= rdma->requester.ring_size - REQUESTS_MIN;
 	egress_deactivate(nic, &rdma->requester.source);
 	egress_deactivate(nic, &rdma->responder.source);
 	free(rdma->requester.ring);

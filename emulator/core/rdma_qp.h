@@ -21,9 +21,15 @@
 #include "timer.h"
 #include "wire.h"
 
-/* Work requests and packets of one queue pair that wait for an acknowledge. */
+/*
+ * Work requests and packets of one queue pair that wait for an acknowledge.
+ * Each has room for REQUESTS_MIN; what its ring has beyond that is taken from
+ * REQUESTS_SHARED of the NIC, or a guest with thousands of queue pairs to a
+ * silent peer could pin gigabytes of its host.
+ */
 #define REQUESTS_MIN		8
 #define REQUESTS_MAX		128
+#define REQUESTS_SHARED		65536
 #define PACKETS_IN_FLIGHT_MAX	128
 /*
  * A READ asks for so many packets at a time, so that losing one of a large
@@ -63,7 +69,7 @@ struct request {
  */
 struct requester {
 	struct request *ring;
-	uint32_t ring_size;		/* power of two, 0 before first use */
+	uint32_t ring_size;		/* power of two, REQUESTS_MIN..REQUESTS_MAX */
 	uint32_t head, send, tail;
 	uint32_t send_packet;		/* of ring[send]: its packets that are sent */
 	uint32_t acked_psn;		/* oldest that is not acknowledged */
@@ -232,6 +238,8 @@ uint16_t rdma_query(struct qp *qp, struct tern_qp_status *status);
 bool rc_requester_send(struct egress_source *source);
 void rc_requester_timer(struct tern_nic *nic, struct timer *timer);
 void rc_requester_reset(struct rdma_qp *rdma);
+/* Give back what the ring, which is empty, has beyond REQUESTS_MIN. */
+void rc_requester_shrink(struct rdma_qp *rdma);
 /* Make @psn the next one to send; it is between acked and high. */
 void rc_requester_seek(struct rdma_qp *rdma, uint32_t psn);
 /* The same, since it got lost: send again from there on. */
