@@ -90,7 +90,7 @@ static void host_log(void *host, unsigned int fn, const char *line)
 	struct ternd_nic *nic = host;
 
 	(void)fn;
-	ternd_log(nic->ternd, nic, "%s", line);
+	ternd_nic_log(nic, line);
 }
 
 static const struct tern_nic_host host_ops = {
@@ -159,9 +159,7 @@ static void device_invalidate(void *device, uint64_t iova, uint64_t length)
 
 static void device_log(void *device, const char *line)
 {
-	struct ternd_nic *nic = device;
-
-	ternd_log(nic->ternd, nic, "%s", line);
+	ternd_nic_log(device, line);
 }
 
 static const struct tern_vfio_user_ops device_ops = {
@@ -288,6 +286,8 @@ struct ternd_nic *ternd_nic_create(struct ternd *ternd, const struct ternd_nic_o
 	nic->ternd = ternd;
 	nic->timer.expired = timer_expired;
 	nic->timer.context = nic;
+	nic->log.tell.expired = ternd_nic_log_left_out;
+	nic->log.tell.context = nic;
 	nic->name = strdup(options->name);
 	nic->socket = options->socket ? strdup(options->socket) : NULL;
 	memcpy(nic->mac, options->mac, sizeof(nic->mac));
@@ -317,6 +317,7 @@ void ternd_nic_destroy(struct ternd_nic *nic)
 	tern_vfio_user_destroy(nic->server);
 	tern_port_destroy(nic->port);
 	tern_loop_cancel_alarm(nic->ternd->loop, &nic->timer);
+	ternd_nic_log_left_out(nic);
 	if (nic->core)
 		tern_nic_destroy(nic->core);
 	free(nic->name);

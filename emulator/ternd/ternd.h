@@ -28,6 +28,13 @@ struct ternd_nic {
 	struct tern_vfio_user *server;
 	struct tern_port *port;
 	struct tern_alarm timer;
+	/* Lines for people, so many in a second: a guest or a peer can cause any number. */
+	struct {
+		uint64_t since;		/* tern_loop_now() when this second began */
+		unsigned int lines;
+		uint64_t left_out;	/* ...and not told of yet: tell does it */
+		struct tern_alarm tell;
+	} log;
 	/* Calls into the core that have not returned; it must not be called again meanwhile. */
 	unsigned int depth;
 };
@@ -72,5 +79,9 @@ int ternd_turn(struct ternd *ternd);
 /* A line for people, on standard error and to those who listen; @nic may be NULL. */
 void ternd_log(struct ternd *ternd, const struct ternd_nic *nic, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same of what a guest or a peer did: when there are too many they are counted instead. */
+void ternd_nic_log(struct ternd_nic *nic, const char *line);
+/* Tell how many were left out, if any. */
+void ternd_nic_log_left_out(void *nic);
 
 #endif /* TERND_H */

@@ -436,6 +436,67 @@ TERN_TEST(subscribers_get_events)
 	stop();
 }
 
+static unsigned int occurrences(const char *text, const char *what)
+{
+	unsigned int count = 0;
+
+	for (text = strstr(text, what); text; text = strstr(text + 1, what))
+		count++;
+	return count;
+}
+
+/* The sum of all "N more lines were left out". */
+static unsigned int left_out(const char *lines)
+{
+	unsigned int sum = 0, number;
+
+	for (; (lines = strstr(lines, "\"text\":\"")); lines++) {
+		if (sscanf(lines, "\"text\":\"%u more lines were left out", &number) == 1)
+			sum += number;
+	}
+	return sum;
+}
+
+/* Who attaches and goes again and again fills no disk: lines are left out, and counted. */
+TERN_TEST(lines_of_a_nic_are_limited)
+{
+	unsigned int attached, missing;
+	struct ternd_nic *nic;
+	int fd, client[2];
+	const char *lines;
+
+	start_pair();
+	nic = ternd_find_nic(&ternd, "a");
+	fd = tern_socket_connect(in_directory("control"));
+	CHECK_STR(talk(fd, "{\"command\": \"subscribe\"}\n"), "{\"ok\":true}\n");
+	for (unsigned int i = 0; i < 200; i++) {
+		CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, client), 0);
+		CHECK_EQ(tern_vfio_user_attach(nic->server, client[0]), 0);
+		close(client[1]);
+		tern_vfio_user_detach(nic->server);
+	}
+	lines = talk(fd, "");
+	attached = occurrences(lines, "client attached");
+	missing = left_out(lines);
+	CHECK(attached >= 20 && attached < 200);
+	/* What an operator does is told in any case, and of other NICs all. */
+	ternd_log(&ternd, nic, "by hand");
+	ternd_nic_log(ternd_find_nic(&ternd, "b"), "another NIC");
+	lines = talk(fd, "");
+	CHECK(strstr(lines, "{\"event\":\"log\",\"nic\":\"a\",\"text\":\"by hand\"}\n"));
+	CHECK(strstr(lines, "{\"event\":\"log\",\"nic\":\"b\",\"text\":\"another NIC\"}\n"));
+	missing += left_out(lines);
+	/* When the second is over the rest is told of without a further line. */
+	while (nic->log.left_out)
+		tern_loop_poll(ternd.loop, 10000000);
+	missing += left_out(talk(fd, ""));
+	CHECK_EQ(attached + missing, 200);
+	ternd_nic_log(nic, "afterwards");
+	CHECK(strstr(talk(fd, ""), "afterwards"));
+	close(fd);
+	stop();
+}
+
 /* The program beside this test: build/emulator/ternd. */
 static const char *program(void)
 {
