@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "port.h"
+#include "tern_listener.h"
 #include "tern_socket.h"
 
 #define OUT_SIZE	(4u << 20)	/* bounded: a peer that does not read loses frames */
@@ -33,7 +34,8 @@ struct stream {
 	char *path;
 	bool server, connected;
 	bool blocked;			/* the socket took no more: wait for EPOLLOUT */
-	struct tern_watch listener, peer;
+	struct tern_listener listener;	/* of a server */
+	struct tern_watch peer;
 	struct tern_alarm retry;
 	struct tern_deferred flush;
 	uint64_t retry_ns;
@@ -226,14 +228,15 @@ static void stream_retry(void *context)
 	tern_loop_set_alarm(stream->loop, &stream->retry, tern_loop_now() + stream->retry_ns);
 }
 
-static void stream_accept(void *context, uint32_t events)
+static void stream_accepted(void *context, int fd)
 {
 	struct stream *stream = context;
-	int fd = accept4(stream->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	(void)events;
-	if (fd < 0)
+	if (fd < 0) {
+		tern_port_log(stream->port, "stream %s: a peer has to wait: %s", stream->path,
+			      strerror(-fd));
 		return;
+	}
 	/* A new peer takes the place of the old one, whose end may not have been seen yet. */
 	stream_lost(stream, "a new peer takes over");
 	if (stream_connected_to(stream, fd))
@@ -268,11 +271,7 @@ static void stream_unplug(void *plug)
 		tern_loop_unwatch(stream->loop, &stream->peer);
 		close(stream->peer.fd);
 	}
-	if (stream->listener.fd >= 0) {
-		tern_loop_unwatch(stream->loop, &stream->listener);
-		close(stream->listener.fd);
-		unlink(stream->path);
-	}
+	tern_listener_close(&stream->listener);
 	tern_loop_cancel_alarm(stream->loop, &stream->retry);
 	tern_loop_undefer(stream->loop, &stream->flush);
 	free(stream->path);
@@ -286,22 +285,6 @@ static const struct tern_plug_ops stream_ops = {
 	.describe = stream_describe,
 	.unplug = stream_unplug,
 };
-
-static int stream_listen(struct stream *stream, char *error, size_t error_size)
-{
-	int err;
-
-	stream->listener.fd = tern_socket_listen(stream->path, error, error_size);
-	if (stream->listener.fd < 0)
-		return -1;
-	err = tern_loop_watch(stream->loop, &stream->listener, EPOLLIN);
-	if (err) {
-		snprintf(error, error_size, "%s: %s", stream->path, strerror(-err));
-		close(stream->listener.fd);
-		return -1;
-	}
-	return 0;
-}
 
 int tern_stream_plug(struct tern_port *port, const char *path, bool server, char *error,
 		     size_t error_size)
@@ -317,14 +300,15 @@ int tern_stream_plug(struct tern_port *port, const char *path, bool server, char
 	stream->port = port;
 	stream->loop = port->loop;
 	stream->server = server;
-	stream->listener = (struct tern_watch){ -1, stream_accept, stream };
+	stream->listener.accepted = stream_accepted;
+	stream->listener.context = stream;
 	stream->peer = (struct tern_watch){ -1, stream_ready, stream };
 	stream->retry.expired = stream_retry;
 	stream->retry.context = stream;
 	stream->retry_ns = RETRY_MIN_NS;
 	stream->flush.run = stream_flush;
 	stream->flush.context = stream;
-	if (server && stream_listen(stream, error, error_size))
+	if (server && tern_listener_open(&stream->listener, port->loop, path, error, error_size))
 		goto free_stream;
 	if (tern_port_plug(port, &stream_ops, stream, error, error_size))
 		goto close_listener;
@@ -333,11 +317,7 @@ int tern_stream_plug(struct tern_port *port, const char *path, bool server, char
 	return 0;
 
 close_listener:
-	if (server) {
-		tern_loop_unwatch(stream->loop, &stream->listener);
-		close(stream->listener.fd);
-		unlink(path);
-	}
+	tern_listener_close(&stream->listener);
 free_stream:
 	if (stream)
 		free(stream->path);

@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "control.h"
-#include "tern_socket.h"
+#include "tern_listener.h"
 
 #define REQUEST_MAX	65536u
 #define ANSWERS_MAX	(8u << 20)	/* a connection that lets more pile up is closed */
 #define JSON_DEPTH	16
+#define CONNECTIONS_MAX	64u
 
 struct connection {
 	struct ternd_control *control;
@@ -27,9 +28,9 @@ struct connection {
 
 struct ternd_control {
 	struct ternd *ternd;
-	char *path;
-	struct tern_watch listener;
+	struct tern_listener listener;
 	struct connection *connections;
+	unsigned int count;
 	/* Connections are closed here, not while somebody may still use them. */
 	struct tern_deferred reap;
 };
@@ -193,6 +194,7 @@ static void reap(void *context)
 			continue;
 		}
 		*link = connection->next;
+		control->count--;
 		tern_loop_unwatch(control->ternd->loop, &connection->watch);
 		close(connection->watch.fd);
 		free(connection->out);
@@ -200,29 +202,52 @@ static void reap(void *context)
 	}
 }
 
-static void listener_ready(void *context, uint32_t events)
+/* Tell who has just connected why not, and close. */
+static void turn_away(int fd, const char *why)
+{
+	json_object *answer = failure(why);
+	char line[200];
+	int length = snprintf(line, sizeof(line), "%s\n",
+			      json_object_to_json_string_ext(answer, JSON_C_TO_STRING_PLAIN));
+
+	json_object_put(answer);
+	/* It has room in a socket that is new, or is gone. */
+	(void)!send(fd, line, (size_t)length, MSG_NOSIGNAL);
+	close(fd);
+}
+
+static void accepted(void *context, int fd)
 {
 	struct ternd_control *control = context;
-	int fd = accept4(control->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct connection *connection;
+	char why[100];
 
-	(void)events;
-	if (fd < 0)
+	if (fd < 0) {
+		ternd_log(control->ternd, NULL, "a control connection has to wait: %s",
+			  strerror(-fd));
 		return;
+	}
+	if (control->count == CONNECTIONS_MAX) {
+		snprintf(why, sizeof(why), "there are %u control connections already: close one",
+			 CONNECTIONS_MAX);
+		turn_away(fd, why);
+		return;
+	}
 	connection = calloc(1, sizeof(*connection));
 	if (!connection) {
-		close(fd);
+		turn_away(fd, "out of memory");
 		return;
 	}
 	connection->control = control;
 	connection->watch = (struct tern_watch){ fd, connection_ready, connection };
 	if (tern_loop_watch(control->ternd->loop, &connection->watch, EPOLLIN)) {
-		close(fd);
+		turn_away(fd, "out of memory");
 		free(connection);
 		return;
 	}
 	connection->next = control->connections;
 	control->connections = connection;
+	control->count++;
 }
 
 void ternd_control_event(struct ternd_control *control, const char *event,
@@ -250,7 +275,6 @@ struct ternd_control *ternd_control_create(struct ternd *ternd, const char *path
 					   size_t error_size)
 {
 	struct ternd_control *control = calloc(1, sizeof(*control));
-	int err;
 
 	if (!control) {
 		snprintf(error, error_size, "out of memory");
@@ -259,17 +283,10 @@ struct ternd_control *ternd_control_create(struct ternd *ternd, const char *path
 	control->ternd = ternd;
 	control->reap.run = reap;
 	control->reap.context = control;
-	control->listener = (struct tern_watch){ -1, listener_ready, control };
-	control->listener.fd = tern_socket_listen(path, error, error_size);
-	if (control->listener.fd < 0) {
+	control->listener.accepted = accepted;
+	control->listener.context = control;
+	if (tern_listener_open(&control->listener, ternd->loop, path, error, error_size)) {
 		free(control);
-		return NULL;
-	}
-	control->path = strdup(path);
-	err = tern_loop_watch(ternd->loop, &control->listener, EPOLLIN);
-	if (err) {
-		snprintf(error, error_size, "%s: %s", path, strerror(-err));
-		ternd_control_destroy(control);
 		return NULL;
 	}
 	return control;
@@ -283,9 +300,6 @@ void ternd_control_destroy(struct ternd_control *control)
 		c->closing = true;
 	tern_loop_undefer(control->ternd->loop, &control->reap);
 	reap(control);
-	tern_loop_unwatch(control->ternd->loop, &control->listener);
-	close(control->listener.fd);
-	unlink(control->path);
-	free(control->path);
+	tern_listener_close(&control->listener);
 	free(control);
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -408,6 +409,107 @@ TERN_TEST(control_socket_serves_lines)
 	stop();
 }
 
+static unsigned int occurrences(const char *text, const char *what)
+{
+	unsigned int count = 0;
+
+	for (text = strstr(text, what); text; text = strstr(text + 1, what))
+		count++;
+	return count;
+}
+
+TERN_TEST(control_connections_are_limited)
+{
+	static const char spin[] = "{\"command\": \"spin\", \"us\": 1}\n";
+	int fds[64], fd;
+	char byte;
+
+	start_pair();
+	for (unsigned int i = 0; i < 64; i++) {
+		fds[i] = tern_socket_connect(in_directory("control"));
+		CHECK(fds[i] >= 0);
+		CHECK_STR(talk(fds[i], spin), "{\"ok\":true}\n");
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		fd = tern_socket_connect(in_directory("control"));
+		CHECK_STR(talk(fd, ""), "{\"ok\":false,\"error\":"
+			  "\"there are 64 control connections already: close one\"}\n");
+		CHECK_EQ(recv(fd, &byte, 1, MSG_DONTWAIT), 0);
+		close(fd);
+	}
+	/* Those that are open are served on, and the place of one that goes is free. */
+	CHECK_STR(talk(fds[63], spin), "{\"ok\":true}\n");
+	close(fds[7]);
+	CHECK_STR(talk(fds[0], spin), "{\"ok\":true}\n");
+	fds[7] = tern_socket_connect(in_directory("control"));
+	CHECK_STR(talk(fds[7], spin), "{\"ok\":true}\n");
+	for (unsigned int i = 0; i < 64; i++)
+		close(fds[i]);
+	stop();
+}
+
+/* May the process open descriptors? */
+static void allow_descriptors(bool more)
+{
+	struct rlimit limit;
+	int next;
+
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	if (!more) {
+		next = dup(0);
+		CHECK(next >= 0);
+		close(next);
+		limit.rlim_cur = (rlim_t)next;
+	}
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* Who knocks while no descriptor is left waits, and costs nothing until there is one. */
+TERN_TEST(listeners_wait_for_descriptors)
+{
+	unsigned int served = 0;
+	int log, control, client, peer;
+	struct ternd_nic *nic;
+	const char *lines;
+
+	start();
+	if (configure("{\"nics\": [{\"name\": \"a\", \"socket\": \"%1$s/a\"}],"
+		      "\"streams\": [{\"nic\": \"a\", \"path\": \"%1$s/wire\","
+		      "\"role\": \"server\"}], \"control\": \"%1$s/control\"}"))
+		FAIL("%s", error);
+	nic = ternd_find_nic(&ternd, "a");
+	log = tern_socket_connect(in_directory("control"));
+	CHECK_STR(talk(log, "{\"command\": \"subscribe\"}\n"), "{\"ok\":true}\n");
+	control = tern_socket_connect(in_directory("control"));
+	client = tern_socket_connect(in_directory("a"));
+	peer = tern_socket_connect(in_directory("wire"));
+	CHECK(control >= 0 && client >= 0 && peer >= 0);
+	allow_descriptors(false);
+	lines = talk(log, "");
+	CHECK_EQ(occurrences(lines, "has to wait: Too many open files"), 3);
+	for (unsigned int i = 0; i < 1000; i++)
+		served += (unsigned int)tern_loop_poll(ternd.loop, 0);
+	/* Each looks again ten times a second. */
+	CHECK(served < 100);
+	for (unsigned int i = 0; i < 30; i++)
+		tern_loop_poll(ternd.loop, 10000000);
+	CHECK_STR(talk(log, ""), "");
+	CHECK(!tern_vfio_user_attached(nic->server));
+	allow_descriptors(true);
+	for (unsigned int i = 0; i < 1000 && !tern_vfio_user_attached(nic->server); i++)
+		tern_loop_poll(ternd.loop, 10000000);
+	CHECK(tern_vfio_user_attached(nic->server));
+	while (!tern_port_carrier(nic->port))
+		tern_loop_poll(ternd.loop, 10000000);
+	CHECK_STR(talk(control, "{\"command\": \"spin\", \"us\": 1}\n"), "{\"ok\":true}\n");
+	close(client);
+	close(peer);
+	close(control);
+	close(log);
+	stop();
+}
+
 TERN_TEST(subscribers_get_events)
 {
 	char line[1000] = "";
@@ -434,15 +536,6 @@ TERN_TEST(subscribers_get_events)
 	CHECK(got == 0 || errno == ECONNRESET);
 	close(fd);
 	stop();
-}
-
-static unsigned int occurrences(const char *text, const char *what)
-{
-	unsigned int count = 0;
-
-	for (text = strstr(text, what); text; text = strstr(text + 1, what))
-		count++;
-	return count;
 }
 
 /* The sum of all "N more lines were left out". */

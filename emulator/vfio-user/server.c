@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "session.h"
-#include "tern_socket.h"
+#include "tern_listener.h"
 #include "tern_vfio_user.h"
 
 struct tern_vfio_user {
 	struct tern_loop *loop;
-	char *path;
-	struct tern_watch listener, client;
+	struct tern_listener listener;	/* unless it was made without a path */
+	struct tern_watch client;
 	bool writing;			/* waits until the client reads its replies */
 	bool told_broken;
 	struct tern_session session;
@@ -108,15 +108,15 @@ static bool client_is_gone(const struct tern_vfio_user *server)
 	return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-static void listener_ready(void *context, uint32_t events)
+static void accepted(void *context, int fd)
 {
 	struct tern_vfio_user *server = context;
-	int fd = accept4(server->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	int err;
 
-	(void)events;
-	if (fd < 0)
+	if (fd < 0) {
+		say(server, "a client has to wait: %s", strerror(-fd));
 		return;
+	}
 	if (server->session.channel && client_is_gone(server)) {
 		say(server, "client detached: it went away");
 		tern_vfio_user_detach(server);
@@ -164,8 +164,7 @@ struct tern_vfio_user *tern_vfio_user_create(struct tern_loop *loop, const char 
 		return NULL;
 	}
 	server->loop = loop;
-	server->listener.fd = -1;
-	server->listener.ready = listener_ready;
+	server->listener.accepted = accepted;
 	server->listener.context = server;
 	server->client.ready = client_ready;
 	server->client.context = server;
@@ -175,17 +174,8 @@ struct tern_vfio_user *tern_vfio_user_create(struct tern_loop *loop, const char 
 			 strerror(-err));
 		goto destroy;
 	}
-	if (!path)
-		return server;
-	server->listener.fd = tern_socket_listen(path, error, error_size);
-	if (server->listener.fd < 0)
+	if (path && tern_listener_open(&server->listener, loop, path, error, error_size))
 		goto destroy;
-	server->path = strdup(path);
-	err = server->path ? tern_loop_watch(loop, &server->listener, EPOLLIN) : -ENOMEM;
-	if (err) {
-		snprintf(error, error_size, "%s: %s", path, strerror(-err));
-		goto destroy;
-	}
 	return server;
 
 destroy:
@@ -198,13 +188,7 @@ void tern_vfio_user_destroy(struct tern_vfio_user *server)
 	if (!server)
 		return;
 	tern_vfio_user_detach(server);
-	if (server->listener.fd >= 0) {
-		tern_loop_unwatch(server->loop, &server->listener);
-		close(server->listener.fd);
-	}
-	if (server->path)
-		unlink(server->path);
-	free(server->path);
+	tern_listener_close(&server->listener);
 	tern_dma_map_destroy(server->session.dma);
 	tern_pci_function_destroy(server->session.function);
 	free(server->session.eventfds);
