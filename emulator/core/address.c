@@ -3,6 +3,7 @@
 #include "address.h"
 #include "byteorder.h"
 #include "command.h"
+#include "ingress.h"
 #include "nic.h"
 #include "rdma_nic.h"
 #include "rdma_receive.h"
@@ -132,9 +133,9 @@ static bool body_is_zero(const struct tern_command_set_gid *body)
 	return all_zero((const uint8_t *)body, sizeof(*body));
 }
 
-#define REFUSE(member)							\
-	command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER,	\
-		       struct tern_command_set_gid, member)
+#define REFUSE_WITH(status, member) \
+	command_refuse(command, TERN_COMMAND_STATUS_##status, struct tern_command_set_gid, member)
+#define REFUSE(member) REFUSE_WITH(BAD_PARAMETER, member)
 
 uint16_t set_gid_command(struct command *command)
 {
@@ -172,6 +173,8 @@ uint16_t set_gid_command(struct command *command)
 			return REFUSE(gid);
 		if (all_zero(body->mac, 6) || (body->mac[0] & 1))
 			return REFUSE(mac);
+		if (ingress_mac_taken(command->fn, body->mac))
+			return REFUSE_WITH(IN_USE, mac);
 		if (body->flags & ~TERN_GID_VLAN)
 			return REFUSE(flags);
 		if (vlan_id > (body->flags & TERN_GID_VLAN ? VLAN_ID_MAX : 0))

@@ -5,6 +5,7 @@
 #include "byteorder.h"
 #include "ethernet.h"
 #include "ethernet_commands.h"
+#include "ingress.h"
 #include "nic.h"
 #include "parse.h"
 #include "qp.h"
@@ -75,6 +76,8 @@ uint16_t set_station_address_command(struct command *command)
 		return TERN_COMMAND_STATUS_BAD_PARAMETER;
 	if (is_multicast(body->mac) || !mac_number(body->mac))
 		return command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER, body_type, mac);
+	if (ingress_mac_taken(command->fn, body->mac))
+		return command_refuse(command, TERN_COMMAND_STATUS_IN_USE, body_type, mac);
 	memcpy(command->fn->ethernet->station_mac, body->mac, 6);
 	return TERN_COMMAND_STATUS_OK;
 }

@@ -78,6 +78,20 @@ static bool owns_mac(const struct function *fn, const uint8_t *mac)
 	return memcmp(fn->ethernet->station_mac, mac, 6) == 0 || rdma_owns_mac(fn, mac);
 }
 
+bool ingress_mac_taken(const struct function *fn, const uint8_t *mac)
+{
+	const struct tern_nic *nic = fn->nic;
+
+	for (unsigned int i = 0; i < nic->function_count; i++) {
+		const struct function *other = &nic->functions[i];
+
+		if (other != fn &&
+		    (!memcmp(other->permanent_mac, mac, 6) || owns_mac(other, mac)))
+			return true;
+	}
+	return false;
+}
+
 static bool listens(const struct function *fn)
 {
 	return fn->enabled && fn->bus_master && fn->ethernet->admin_up;

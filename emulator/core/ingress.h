@@ -4,6 +4,7 @@
 #define TERN_INGRESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct function;
 struct tern_frame;
@@ -16,5 +17,8 @@ struct tern_nic;
  */
 bool ingress_loopback(struct tern_nic *nic, struct function *sender,
 		      const struct tern_frame *frame);
+
+/* @mac is an address of another function of this NIC than @fn: it may not take it. */
+bool ingress_mac_taken(const struct function *fn, const uint8_t *mac);
 
 #endif /* TERN_INGRESS_H */

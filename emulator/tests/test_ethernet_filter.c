@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "host_ethernet.h"
+#include "host_rdma.h"
+#include "nic.h"
 #include "tern_test.h"
 
 static const uint8_t mac_a[6] = { 2, 0, 0, 0, 0, 0xa }, mac_b[6] = { 2, 0, 0, 0, 0, 0xb };
@@ -511,6 +513,60 @@ TERN_TEST(between_functions)
 }
 
 /* Reserved fields and what a feature that was not taken would do. */
+static uint16_t set_station(struct driver *driver, const uint8_t *mac)
+{
+	struct tern_command_set_station_address body = { 0 };
+
+	memcpy(body.mac, mac, 6);
+	return driver_command(driver, TERN_COMMAND_SET_STATION_ADDRESS, 0, &body, sizeof(body));
+}
+
+static uint16_t set_gid(struct driver *driver, const uint8_t *mac)
+{
+	static const uint8_t gid[16] = { 0xfd, [15] = 1 };
+
+	return rdma_set_gid(driver, 0, gid, mac, TERN_GID_TYPE_ROCE_V2, -1);
+}
+
+static void expect_refused(struct driver *driver, const uint8_t *mac)
+{
+	CHECK_EQ(set_station(driver, mac), TERN_COMMAND_STATUS_IN_USE);
+	CHECK_EQ(driver->syndrome, offsetof(struct tern_command, body));
+	CHECK_EQ(set_gid(driver, mac), TERN_COMMAND_STATUS_IN_USE);
+	CHECK_EQ(driver->syndrome, offsetof(struct tern_command, body) +
+				   offsetof(struct tern_command_set_gid, mac));
+}
+
+/* A function cannot make itself the receiver of another's frames. */
+TERN_TEST(addresses_of_other_functions)
+{
+	static const uint8_t one[6] = { 2, 1, 1, 1, 1, 1 }, two[6] = { 2, 2, 2, 2, 2, 2 };
+	const struct function *functions;
+	struct driver other;
+
+	start_functions(3);
+	functions = machine->nic->functions;
+	driver_start(&other, machine, 1, 0);
+	/* Permanent ones, also of a function that is not enabled or has another now. */
+	expect_refused(&other, mac_a);
+	expect_refused(&other, functions[2].permanent_mac);
+	CHECK_EQ(set_station(&net.driver, one), 0);
+	expect_refused(&other, mac_a);
+	expect_refused(&other, one);
+	CHECK_EQ(set_gid(&net.driver, two), 0);
+	expect_refused(&other, two);
+	/* One's own may be said again; what is given up may be taken. */
+	CHECK_EQ(set_station(&other, functions[1].permanent_mac), 0);
+	CHECK_EQ(set_gid(&other, functions[1].permanent_mac), 0);
+	CHECK_EQ(set_station(&net.driver, mac_a), 0);
+	CHECK_EQ(set_station(&other, one), 0);
+	CHECK_EQ(set_gid(&other, one), 0);
+	expect_refused(&net.driver, one);
+	CHECK_EQ(rdma_set_gid(&net.driver, 0, NULL, NULL, TERN_GID_TYPE_NONE, -1), 0);
+	CHECK_EQ(set_station(&other, two), 0);
+	world_destroy(world);
+}
+
 TERN_TEST(refused_commands)
 {
 	struct tern_command_set_receive_mode mode = { .flags = htole32(1 << 6) };
