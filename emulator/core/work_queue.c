@@ -53,6 +53,15 @@ static void store_ring(struct work_queue *wq, uint32_t ring)
 		guest_store32(wq->fn, wq->record + RECORD_RING, ring);
 }
 
+/*
+ * Requests are waiting for something else than the host: a window, the wire, a
+ * timer. What the host adds goes behind them, so no doorbell is of use.
+ */
+static bool has_work(const struct work_queue *wq)
+{
+	return wq->is_send && has_record(wq) && work_queue_posted(wq);
+}
+
 static void activate(struct work_queue *wq)
 {
 	struct tern_nic *nic = wq->fn->nic;
@@ -158,7 +167,7 @@ bool work_queues_run(struct tern_nic *nic)
 			any = true;
 			continue;
 		}
-		if (now - wq->idle_since < IDLE_NS && has_record(wq))
+		if (has_work(wq) || (now - wq->idle_since < IDLE_NS && has_record(wq)))
 			continue;
 		store_ring(wq, 1);
 		/* Pairs with the host's between storing its index and loading ring. */
@@ -172,17 +181,23 @@ bool work_queues_run(struct tern_nic *nic)
 	return any;
 }
 
-/* Ask for a doorbell on all active queues with one fence. False when work turned up. */
+/*
+ * Ask for a doorbell on all active queues that have no work, with one fence.
+ * False when work turned up.
+ */
 bool work_queues_sleep(struct tern_nic *nic)
 {
 	struct list *link, *following;
-	unsigned int count = nic->active_count;
+	unsigned int count = nic->active_count, left_active = 0;
 
 	if (!count)
 		return true;
 	list_for_each_safe(link, following, &nic->active_queues) {
 		struct work_queue *wq = list_entry(link, struct work_queue, active);
 
+		wq->asked = !has_work(wq);
+		if (!wq->asked)
+			continue;
 		store_ring(wq, 1);
 		wq->fn->device.ring_requests++;
 	}
@@ -194,10 +209,12 @@ bool work_queues_sleep(struct tern_nic *nic)
 
 		list_remove(&wq->active);
 		list_add_tail(&nic->active_queues, &wq->active);
-		if (look(wq))
+		if (!wq->asked)
+			left_active++;
+		else if (look(wq))
 			store_ring(wq, 0);
 		else
 			deactivate(wq);
 	}
-	return !nic->active_count;
+	return nic->active_count == left_active;
 }

@@ -5,7 +5,8 @@
  *
  * A queue that is watched is either active (the engine reads its index in each
  * tern_nic_run() and calls qp_ops.posted when it moved) or asleep (the record's
- * ring word is 1; a doorbell makes it active). Send queues are watched in
+ * ring word is 1; a doorbell makes it active). A send queue with requests that
+ * wait stays active while the engine sleeps. Send queues are watched in
  * RTS, SQD and ERROR. Receive queues are looked at when an entry is needed
  * (work_queue_poll()); they are watched only in ERROR, to flush.
  *
@@ -42,6 +43,7 @@ struct work_queue {
 	bool look_again;		/* tell the owner once though the index did not move */
 	struct list active;		/* in nic->active_queues */
 	uint64_t idle_since;		/* ns; when active: last time that the index moved */
+	bool asked;			/* for a doorbell, in this work_queues_sleep() */
 };
 
 static inline uint32_t work_queue_size(const struct work_queue *wq)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tern: work requests as the device reads them; indices; doorbells and their suppression. */
 #include <endian.h>
+#include <stdlib.h>
 
-#include "host_driver.h"
+#include "host_peer.h"
 #include "nic.h"
 #include "qp.h"
 #include "tern_test.h"
@@ -422,6 +423,57 @@ TERN_TEST(work_while_going_to_sleep)
 	CHECK_EQ(ring_word(qp.sq_record), 1);
 	CHECK_EQ(machine->nic->active_count, 0);
 	world_destroy(world);
+}
+
+/* Requests that wait for acknowledgements: a doorbell would not help them, so none is wanted. */
+TERN_TEST(requests_that_wait_need_no_doorbells)
+{
+	struct rdma_options options = { .path_mtu = 1 };
+	struct rdma_request request = { .opcode = TERN_WQE_WRITE, .length = 65536 };
+	struct driver_qp *sender;
+	struct rdma_pair pair;
+	unsigned int done = 0;
+	struct tern_cqe cqe;
+	struct peer *peer;
+	uint64_t rung;
+
+	rdma_pair_create(&pair, &options);
+	peer = calloc(1, sizeof(*peer));
+	CHECK(peer);
+	peer_start(peer, &pair);
+	machine = pair.a.machine;
+	sender = &pair.a.qp;
+	/* Twice what may be in flight, and one more. */
+	rdma_post(&pair, &pair.a, &request);
+	rdma_post(&pair, &pair.a, &request);
+	world_settle(pair.world);
+	CHECK(host_prepare_sleep(machine));
+	CHECK_EQ(ring_word(sender->sq_record), 0);
+	rung = sender->doorbells;
+	rdma_post(&pair, &pair.a, &request);
+	CHECK_EQ(sender->doorbells, rung);
+	/* Nor when others keep the device awake. */
+	pair.world->now += 1000000;
+	world_settle(pair.world);
+	CHECK_EQ(ring_word(sender->sq_record), 0);
+	CHECK(host_prepare_sleep(machine));
+	/* It goes on without one, and then asks. */
+	while (done < 3) {
+		if (peer_next(peer) && peer->packet.headers.ack_request)
+			peer_acknowledge(peer, peer->packet.headers.psn,
+					 WIRE_AETH_ACK | WIRE_CREDITS_UNLIMITED);
+		if (driver_cq_poll(&pair.a.send_cq, &cqe)) {
+			CHECK_EQ(cqe.status, TERN_WC_SUCCESS);
+			done++;
+		}
+	}
+	CHECK_EQ(sender->doorbells, rung);
+	world_settle(pair.world);
+	CHECK(host_prepare_sleep(machine));
+	CHECK_EQ(ring_word(sender->sq_record), 1);
+	peer_stop(peer);
+	free(peer);
+	rdma_pair_destroy(&pair);
 }
 
 TERN_TEST(doorbells_of_others)
