@@ -149,10 +149,10 @@ static irqreturn_t tern_eq_interrupt(int irq, void *data)
 	return done == TERN_EQ_BUDGET ? IRQ_WAKE_THREAD : IRQ_HANDLED;
 }
 
-static irqreturn_t tern_eq_thread(int irq, void *data)
+/* From process context: drain it until it is empty and armed. Returns how many events there were. */
+static unsigned int tern_eq_drain_all(struct tern_eq *eq)
 {
-	struct tern_eq *eq = data;
-	unsigned int done;
+	unsigned int done, total = 0;
 
 	do {
 		/* Listeners raise softirqs, which run when bottom halves are enabled. */
@@ -161,37 +161,40 @@ static irqreturn_t tern_eq_thread(int irq, void *data)
 		done = tern_eq_drain(eq, TERN_EQ_BUDGET);
 		spin_unlock_irq(&eq->lock);
 		local_bh_enable();
+		total += done;
 		cond_resched();
 	} while (done == TERN_EQ_BUDGET && !tern_is_dead(&eq->adapter->device));
+	return total;
+}
+
+static irqreturn_t tern_eq_thread(int irq, void *data)
+{
+	tern_eq_drain_all(data);
 	return IRQ_HANDLED;
 }
 
 /* An event that was waiting the last time already has lost its interrupt. */
-static unsigned int tern_eq_poll(struct tern_eq *eq)
+static bool tern_eq_interrupt_lost(struct tern_eq *eq)
 {
-	lockdep_assert_held(&eq->lock);
-	if (!eq->live || !tern_eq_next(eq))
-		return 0;
-	if (eq->seen == eq->index)
-		return tern_eq_drain(eq, TERN_EQ_BUDGET);
-	eq->seen = eq->index;
-	return 0;
+	bool lost = false;
+
+	spin_lock_irq(&eq->lock);
+	if (eq->live && tern_eq_next(eq)) {
+		lost = eq->seen == eq->index;
+		eq->seen = eq->index;
+	}
+	spin_unlock_irq(&eq->lock);
+	return lost;
 }
 
 void tern_eqs_poll(struct tern_adapter *adapter)
 {
-	unsigned int i, lost;
+	unsigned int i;
 
-	for (i = 0; i < adapter->eq_count; i++) {
-		struct tern_eq *eq = &adapter->eqs[i];
-
-		local_bh_disable();
-		spin_lock_irq(&eq->lock);
-		lost = tern_eq_poll(eq);
-		spin_unlock_irq(&eq->lock);
-		local_bh_enable();
-		atomic64_add(lost, &adapter->lost_interrupts);
-	}
+	for (i = 0; i < adapter->eq_count; i++)
+		if (tern_eq_interrupt_lost(&adapter->eqs[i]))
+			atomic64_add(tern_eq_drain_all(&adapter->eqs[i]),
+				     &adapter->lost_interrupts);
 }
 
 static int tern_eq_create(struct tern_adapter *adapter, struct tern_eq *eq, unsigned int i)
