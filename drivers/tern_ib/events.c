@@ -87,6 +87,18 @@ static int tern_ib_netdev_event(struct notifier_block *block, unsigned long even
 }
 
 /**
+ * tern_ib_events_begin() - wake consumers when the device dies
+ * @dev: a device that is about to be registered
+ *
+ * Return: 0 or a negative errno
+ */
+int tern_ib_events_begin(struct tern_ib_device *dev)
+{
+	dev->wake_notifier.notifier_call = tern_ib_wake;
+	return tern_notifier_register(dev->tern, &dev->wake_notifier);
+}
+
+/**
  * tern_ib_events_start() - tell consumers what happens to the device
  * @dev: a registered device
  *
@@ -96,14 +108,10 @@ int tern_ib_events_start(struct tern_ib_device *dev)
 {
 	int err;
 
-	dev->wake_notifier.notifier_call = tern_ib_wake;
-	err = tern_notifier_register(dev->tern, &dev->wake_notifier);
-	if (err)
-		return err;
 	dev->fatal_notifier.notifier_call = tern_ib_fatal;
 	err = tern_notifier_register(dev->tern, &dev->fatal_notifier);
 	if (err)
-		goto unregister_wake;
+		return err;
 
 	/* Registering replays the netdev's state; only what differs from this one is told. */
 	dev->port_state = tern_ib_port_state(dev);
@@ -121,8 +129,6 @@ int tern_ib_events_start(struct tern_ib_device *dev)
 
 unregister_fatal:
 	tern_notifier_unregister(dev->tern, &dev->fatal_notifier);
-unregister_wake:
-	tern_notifier_unregister(dev->tern, &dev->wake_notifier);
 	return err;
 }
 

@@ -10,6 +10,7 @@ enum ib_port_state tern_ib_port_state(struct tern_ib_device *dev);
 enum ib_mtu tern_ib_port_mtu(struct tern_ib_device *dev);
 
 /* events.c */
+int tern_ib_events_begin(struct tern_ib_device *dev);
 int tern_ib_events_start(struct tern_ib_device *dev);
 void tern_ib_events_stop(struct tern_ib_device *dev);
 void tern_ib_events_end(struct tern_ib_device *dev);

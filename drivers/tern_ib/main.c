@@ -98,9 +98,12 @@ static int tern_ib_probe(struct auxiliary_device *adev, const struct auxiliary_d
 	err = ib_device_set_netdev(&dev->ib, tern->netdev, 1);
 	if (err)
 		goto dealloc;
-	err = ib_register_device(&dev->ib, "tern_%d", &tern->pdev->dev);
+	err = tern_ib_events_begin(dev);
 	if (err)
 		goto dealloc;
+	err = ib_register_device(&dev->ib, "tern_%d", &tern->pdev->dev);
+	if (err)
+		goto end_events;
 	err = tern_ib_events_start(dev);
 	if (err)
 		goto unregister;
@@ -109,6 +112,8 @@ static int tern_ib_probe(struct auxiliary_device *adev, const struct auxiliary_d
 
 unregister:
 	ib_unregister_device(&dev->ib);
+end_events:
+	tern_ib_events_end(dev);
 dealloc:
 	ib_dealloc_device(&dev->ib);
 	return err;
