@@ -149,7 +149,7 @@ static irqreturn_t tern_eq_interrupt(int irq, void *data)
 	return done == TERN_EQ_BUDGET ? IRQ_WAKE_THREAD : IRQ_HANDLED;
 }
 
-/* From process context: drain it until it is empty and armed. Returns how many events there were. */
+/* Drain it until it is empty and armed, in process context. Returns how many events there were. */
 static unsigned int tern_eq_drain_all(struct tern_eq *eq)
 {
 	unsigned int done, total = 0;
