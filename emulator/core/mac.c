@@ -62,11 +62,16 @@ static void resume_fire(struct tern_nic *nic, struct timer *timer)
 static void put_on_wire(struct tern_nic *nic, const struct tern_frame *frame)
 {
 	struct mac *mac = nic->mac;
+	bool padded = tern_frame_length(frame) < MAC_FRAME_MIN;
 	struct tern_frame flat;
 	size_t length;
 
-	if (mac->flatten && (frame->payload_count || frame->trailer_length)) {
+	if (padded || (mac->flatten && (frame->payload_count || frame->trailer_length))) {
 		length = tern_frame_flatten(frame, mac->flat, sizeof(mac->flat));
+		if (padded) {
+			memset(mac->flat + length, 0, MAC_FRAME_MIN - length);
+			length = MAC_FRAME_MIN;
+		}
 		tern_frame_wrap(&flat, mac->flat, length);
 		flat.priority = frame->priority;
 		frame = &flat;

@@ -19,9 +19,10 @@ static uint8_t bytes[70000];
 static struct {
 	uint64_t when;
 	size_t length;
-	uint8_t tag;			/* the frame's last byte */
+	uint8_t tag;			/* last byte of its source address */
 	uint8_t source;			/* and the one before */
 	uint32_t sum;
+	uint8_t head[64];
 } sent[LOG_FRAMES];
 static unsigned int sent_count;
 
@@ -33,9 +34,10 @@ static bool log_frame(struct machine *from, const struct tern_frame *frame)
 	CHECK(sent_count < LOG_FRAMES && n > 2);
 	sent[sent_count].when = from->world->now;
 	sent[sent_count].length = n;
-	sent[sent_count].tag = flat[n - 1];
-	sent[sent_count].source = flat[n - 2];
+	sent[sent_count].tag = flat[11];
+	sent[sent_count].source = flat[10];
 	sent[sent_count].sum = 0;
+	memcpy(sent[sent_count].head, flat, n < 64 ? n : 64);
 	for (size_t i = 0; i < n; i++)
 		sent[sent_count].sum = sent[sent_count].sum * 31 + flat[i];
 	sent_count++;
@@ -63,7 +65,7 @@ static void send_tagged(uint8_t tag, size_t payload)
 {
 	size_t n = net_build(bytes, &to_b, payload, 1);
 
-	bytes[n - 1] = tag;
+	bytes[11] = tag;
 	net_send(&net, bytes, n, NULL);
 }
 
@@ -110,6 +112,39 @@ TERN_TEST(pacing_keeps_the_speed)
 		/* From the first frame on 3999 others pass; 20 us of burst is allowed, no more. */
 		CHECK(ns >= bits / 4000 * 3999 * 1000 / (double)speeds[i] - 21000);
 		CHECK(mbps >= (double)speeds[i] * 0.99);
+	}
+}
+
+/* What a real wire needs, on each way out of the MAC: 60 bytes, zeros behind the frame. */
+TERN_TEST(short_frames_are_padded)
+{
+	static const struct tern_wire_rule rules[] = {
+		{ .what = TERN_WIRE_DUPLICATE, .opcode = -1, .nth = 1 },
+		{ .what = TERN_WIRE_DELAY, .opcode = -1, .nth = 1, .delay_ns = 1000 },
+	};
+	size_t lengths[] = { 14, 54, 58, 59, 60, 61 };
+
+	for (unsigned int rule = 0; rule <= 2; rule++) {
+		for (size_t i = 0; i < 6; i++) {
+			size_t n = lengths[i], want = n < 60 ? 60 : n;
+
+			start(0, 1, 1);
+			if (rule)
+				tern_nic_add_wire_rule(machine->nic, &rules[rule - 1]);
+			memset(bytes, 0xff, n);
+			net_send(&net, bytes, n, NULL);
+			world_advance(world, 10000);
+			CHECK_EQ(sent_count, rule == 1 ? 2 : 1);
+			for (unsigned int k = 0; k < sent_count; k++) {
+				CHECK_EQ(sent[k].length, want);
+				CHECK_MEM(sent[k].head, bytes, n);
+				for (size_t at = n; at < want; at++)
+					CHECK_EQ(sent[k].head[at], 0);
+			}
+			/* Counters are of what the host gave. */
+			CHECK_EQ(host_counter(machine, 0, "tx_bytes"), n);
+			world_destroy(world);
+		}
 	}
 }
 
@@ -173,7 +208,7 @@ TERN_TEST(round_robin)
 	for (uint8_t q = 0; q < 3; q++) {
 		size_t n = net_build(bytes, &to_b, 1400, 1);
 
-		bytes[n - 2] = q;
+		bytes[10] = q;
 		wqe.sges[0].address = htole64(net_put(&net, bytes, n));
 		wqe.sges[0].length = htole32((uint32_t)n);
 		for (unsigned int i = 0; i < 40U + 40U * q; i++)
