@@ -171,11 +171,8 @@ static bool flush_sends(struct qp *qp, unsigned int budget)
 
 		if (!budget)
 			return true;
-		/* Of a request that cannot be read nobody knows the size: the rest goes with it. */
-		if (send_wqe_fetch(sq, sq->next, wqe) == WQE_FAULT)
-			sq->next = sq->producer;
-		else
-			sq->next += wqe->blocks;
+		send_wqe_fetch(sq, sq->next, wqe);
+		sq->next += wqe->blocks;
 		sq->completed = sq->next;
 		cqe.opcode = wqe->opcode & (uint8_t)~TERN_CQE_RECEIVER;
 		cq_post(qp->send_cq, &cqe, false);

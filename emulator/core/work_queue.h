@@ -95,7 +95,7 @@ struct send_wqe {
 	uint32_t index;			/* of its first block */
 	uint8_t opcode;			/* TERN_WQE_* */
 	uint8_t flags;			/* TERN_WQE_SIGNALED... */
-	uint8_t blocks;			/* 1..8, also of a malformed one: how far to go on */
+	uint8_t blocks;			/* 1..8, also with an error: how far to go on */
 	uint8_t sge_count;
 	uint8_t immediate[4];
 	uint64_t remote_address;	/* with a remote segment, else 0 */

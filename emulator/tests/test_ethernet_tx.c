@@ -650,6 +650,31 @@ TERN_TEST(flush)
 	world_destroy(world);
 }
 
+/* Where the queue cannot be read, each block is flushed by itself, to the last one posted. */
+TERN_TEST(flush_of_a_queue_that_cannot_be_read)
+{
+	struct net_send two_blocks = { .pieces = { 20, 20, 20 }, .piece_count = 3 };
+	struct tern_cqe cqe;
+
+	start();
+	CHECK_EQ(net_send(&net, frame, 100, NULL), 0);
+	world_settle(world);
+	CHECK_EQ(net_send_status(&net), TERN_WC_SUCCESS);
+	CHECK_EQ(driver_qp_modify(&net.qps[0], TERN_QP_ERROR, 0, NULL), 0);
+	CHECK_EQ(net_send(&net, frame, 100, &two_blocks), 1);
+	CHECK_EQ(net_send(&net, frame, 100, NULL), 3);
+	host_set_pages(machine, net.qps[0].sq & ~UINT64_C(4095), 2 * HOST_PAGE, HOST_PAGE_ABSENT);
+	world_settle(world);
+	for (unsigned int i = 1; i < 4; i++) {
+		CHECK(driver_cq_poll(&net.send_cq, &cqe));
+		CHECK_EQ(cqe.status, TERN_WC_FLUSHED);
+		CHECK_EQ(cqe.opcode, TERN_WQE_NOP);
+		CHECK_EQ(le32toh(cqe.index), i);
+	}
+	CHECK(!driver_cq_poll(&net.send_cq, &cqe));
+	world_destroy(world);
+}
+
 /* Bus mastering goes away in the middle of a request and comes back: it goes on where it was. */
 TERN_TEST(bus_master_off_and_on)
 {

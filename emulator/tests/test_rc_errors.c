@@ -251,6 +251,27 @@ TERN_TEST(flush_in_order)
 	rdma_pair_destroy(&pair);
 }
 
+/* The same of a send queue whose memory is gone: one for each block. */
+TERN_TEST(flush_of_a_queue_that_cannot_be_read)
+{
+	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 10 };
+	struct rdma_pair pair;
+	uint64_t sq;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ 0 });
+	sq = pair.a.qp.sq & ~UINT64_C(4095);
+	CHECK_EQ(driver_qp_modify(&pair.a.qp, TERN_QP_ERROR, 0, NULL), 0);
+	rdma_post(&pair, &pair.a, &write);
+	write.inlined = "0123456789";
+	rdma_post(&pair, &pair.a, &write);
+	rdma_post(&pair, &pair.a, &write);
+	host_set_pages(pair.a.machine, sq, 2 * HOST_PAGE, HOST_PAGE_ABSENT);
+	for (uint32_t i = 0; i < pair.a.qp.sq_producer; i++)
+		expect(&pair, &pair.a.send_cq, TERN_WC_FLUSHED, i);
+	CHECK(rdma_none(&pair.a.send_cq));
+	rdma_pair_destroy(&pair);
+}
+
 static void reconnect(struct rdma_pair *pair, struct rdma_side *side)
 {
 	struct tern_qp_attributes attributes;
