@@ -85,7 +85,7 @@ def test_wrong_vlan_is_not_received(ends):
 @pytest.mark.parametrize("mtu", [9000, 4200, 1280, 1500])
 def test_mtu_change_while_loaded(ends, mtu):
     a, b = ends
-    traffic = a.vm.spawn(f"ping -q -i 0.02 -c 100 -s 1200 {b.address}")
+    traffic = a.vm.spawn(f"ping -q -i 0.02 -c 100 -W 1 -s 1200 {b.address}")
     for nic in ends:
         nic.vm.run(f"ip link set {nic.netdev} mtu {mtu}")
     traffic.wait(check=False)  # what was on the way may be lost
@@ -106,7 +106,7 @@ def test_mtu_limits(ends):
 def test_mac_change_while_loaded(ends):
     a, b = ends
     old = a.vm.out(f"cat /sys/class/net/{a.netdev}/address")
-    traffic = b.vm.spawn(f"ping -q -i 0.02 -c 100 {a.address}")
+    traffic = b.vm.spawn(f"ping -q -i 0.02 -c 100 -W 1 {a.address}")
     a.vm.run(f"ip link set {a.netdev} address 02:12:34:56:78:9a")
     traffic.wait(check=False)
     b.vm.run("ip neigh flush all")
@@ -153,9 +153,9 @@ def test_multicast_and_promiscuous(ends):
     a.vm.run(f"ip neigh replace 192.0.2.77 lladdr 02:aa:bb:cc:dd:ee dev {a.netdev}")
     for promiscuous in (False, True):
         b.vm.run(f"ip link set {b.netdev} promisc {'on' if promiscuous else 'off'}")
-        watch = b.vm.spawn(f"timeout 6 tcpdump -p -n -c 1 -i {b.netdev} host 192.0.2.77", 20)
+        watch = b.vm.spawn(f"timeout 5 tcpdump -p -n -c 1 -i {b.netdev} host 192.0.2.77", 20)
         b.vm.wait_for("pgrep -x tcpdump")
-        a.vm.run("ping -c 20 -i 0.1 -W 1 192.0.2.77", check=False)
+        a.vm.run("ping -c 10 -i 0.1 -W 1 192.0.2.77", check=False)
         assert (watch.wait(check=False).code == 0) == promiscuous
     b.vm.run(f"ip link set {b.netdev} promisc off")
     a.vm.run(f"ip neigh del 192.0.2.77 dev {a.netdev}")

@@ -102,3 +102,12 @@ def test_soft_roce(pair):
     a.wait_for("ss -ltn | grep -q :18515")
     b.run("ib_write_bw -d rxe0 -x 1 -s 4096 -n 100 10.9.0.1")
     server.wait()
+
+
+def test_memory_of_guests_on_huge_pages(pair):
+    """A native test that needs huge pages, which a guest can spare."""
+    a, _ = pair
+    a.run("echo 8 > /proc/sys/vm/nr_hugepages")
+    out = a.out("/tern/build/emulator/tests/test_dma_map")
+    a.run("echo 0 > /proc/sys/vm/nr_hugepages")
+    assert " 0 failed, 0 skipped" in out

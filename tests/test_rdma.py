@@ -6,7 +6,6 @@ import subprocess
 import pytest
 
 from ternlab import programs
-from ternlab.pair import Pair
 
 MTU = 1024
 SIZES = [0, 1, MTU - 1, MTU, MTU + 1, 3 * MTU - 1, 3 * MTU, 3 * MTU + 1,
@@ -182,34 +181,3 @@ def test_loopback(ends, guest_programs):
     a = ends[0]
     data_check(guest_programs, a, a, SMALL)
     programs.pingpong("ibv_rc_pingpong", a, a, args="-n 100")
-
-
-@pytest.fixture(scope="module")
-def plain(lab):
-    """A pair whose ternd takes no shortcut: every frame is built and checked."""
-    with Pair(options="shortcuts=off", **lab) as scene:
-        scene.start().install()
-        yield scene.nics(4200)
-
-
-# Boots a second pair beside the first: minutes on the debug kernel.
-@pytest.mark.soak
-def test_without_shortcuts(plain, guest_programs):
-    data_check(guest_programs, *plain, [1, 4095, 4096, 4097, 1048576], mtu=4096)
-    programs.rping(*plain)
-    programs.perftest("ib_send_bw", *plain, 65536, "-n 100")
-
-
-@pytest.fixture(scope="module")
-def two_processes(lab):
-    with Pair(processes=2, **lab) as scene:
-        scene.start().install()
-        yield scene.nics()
-
-
-# As above.
-@pytest.mark.soak
-def test_two_ternds_on_a_stream(two_processes, guest_programs):
-    data_check(guest_programs, *two_processes, SMALL)
-    programs.rping(*two_processes)
-    programs.perftest("ib_write_bw", *two_processes, 65536, "-n 100")

@@ -263,3 +263,42 @@ TERN_TEST(a_file_cut_during_a_copy_is_noticed_by_the_copy)
 	close(fd);
 	tern_dma_map_destroy(map);
 }
+
+#define HUGE_PAGE	(2ULL << 20)
+#define MFD_HUGE_SHIFT	26		/* linux/memfd.h; then log2 of the page size */
+
+/* Ranges of guests on hugetlbfs lie anywhere in its pages; the kernel maps whole ones. */
+TERN_TEST(huge_pages)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_HUGETLB | 21U << MFD_HUGE_SHIFT);
+	struct tern_dma_map *map;
+	size_t length = 8 * PAGE;
+	uint8_t *view, byte;
+
+	if (fd < 0 || ftruncate(fd, 2 * HUGE_PAGE) || fallocate(fd, 0, 0, 2 * HUGE_PAGE))
+		SKIP("this machine has no 2 huge pages free (/proc/sys/vm/nr_hugepages)");
+	view = mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(view != MAP_FAILED);
+	map = create();
+	/* In the middle of the first; from the first to the second; a hole between them. */
+	CHECK_EQ(tern_dma_map_add(map, 0, 4 * PAGE, fd, 3 * PAGE, true, true), 0);
+	CHECK_EQ(tern_dma_map_add(map, 16 * PAGE, 4 * PAGE, fd, HUGE_PAGE - 2 * PAGE, true, true),
+		 0);
+	CHECK_EQ(tern_dma_map_write(map, 4 * PAGE - 1, "x", 1), 0);
+	CHECK_EQ(view[7 * PAGE - 1], 'x');
+	CHECK_EQ(tern_dma_map_write(map, 18 * PAGE - 1, "yz", 2), 0);
+	CHECK_MEM(view + HUGE_PAGE - 1, "yz", 2);
+	/* The rest of the page is mapped, and not to be had. */
+	CHECK_EQ(tern_dma_map_read(map, 4 * PAGE, &byte, 1), -EFAULT);
+	CHECK(tern_dma_map_translate(map, 16 * PAGE, &length, true));
+	CHECK_EQ(length, 4 * PAGE);
+	CHECK_EQ(tern_dma_map_remove(map, 0, 4 * PAGE), 0);
+	CHECK_EQ(tern_dma_map_read(map, 16 * PAGE, &byte, 1), 0);
+	/* A huge page that goes away goes as a whole, for the range that needs it. */
+	CHECK_EQ(ftruncate(fd, HUGE_PAGE), 0);
+	CHECK_EQ(tern_dma_map_read(map, 18 * PAGE, &byte, 1), -EFAULT);
+	CHECK_EQ(tern_dma_map_broken(map), 1);
+	munmap(view, 2 * HUGE_PAGE);
+	close(fd);
+	tern_dma_map_destroy(map);
+}
