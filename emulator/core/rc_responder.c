@@ -46,7 +46,6 @@ static void refuse_receive(struct rdma_qp *rdma, uint8_t status, uint8_t code)
 {
 	struct tern_cqe cqe = { .opcode = TERN_CQE_RECEIVE, .status = status };
 
-	rdma->responder.has_receive = false;
 	rdma_complete_receive(rdma, &cqe, rdma->responder.receive.index);
 	rc_responder_refuse(rdma, code, 0);
 }
@@ -68,7 +67,6 @@ static bool get_receive(struct rdma_qp *rdma)
 	switch (rdma_peek_receive(rdma, &responder->receive)) {
 	case RECEIVE_OK:
 		rdma_take_receive(rdma);
-		responder->has_receive = true;
 		return true;
 	case RECEIVE_EMPTY:
 		not_ready(rdma);
@@ -93,7 +91,6 @@ static void complete(struct rdma_qp *rdma, const struct wire_packet *packet, boo
 	if (packet->headers.solicited)
 		cqe.flags = TERN_CQE_FLAG_SOLICITED;
 	cqe.byte_count = to_le32((uint32_t)responder->received);
-	responder->has_receive = false;
 	rdma_complete_receive(rdma, &cqe, responder->receive.index);
 }
 
@@ -102,6 +99,7 @@ static void accept(struct rdma_qp *rdma, const struct wire_packet *packet, uint3
 {
 	struct responder *responder = &rdma->responder;
 
+	rdma->qp->fn->rdma_counters.rx_payload_bytes += packet->payload_length;
 	responder->expected_psn = (responder->expected_psn + psns) & WIRE_PSN_MASK;
 	/* A NAK that is still to be sent asks for what is expected now. */
 	responder->nak_sent = responder->response == RESPONSE_NAK;
@@ -381,7 +379,6 @@ void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 		refuse_request(rdma);
 		return;
 	}
-	rdma->qp->fn->rdma_counters.rx_payload_bytes += packet->payload_length;
 	switch (packet->headers.opcode) {
 	case WIRE_RC_SEND_FIRST:
 	case WIRE_RC_SEND_MIDDLE:

@@ -121,8 +121,7 @@ struct responder {
 	uint8_t message;		/* enum message: packets of it are to follow */
 	bool nak_sent;			/* since the last packet in order: be silent about gaps */
 	bool established;		/* the event was sent */
-	bool has_receive;		/* receive holds an entry that is in use */
-	struct receive_wqe receive;
+	struct receive_wqe receive;	/* in use by the message */
 	uint64_t received;		/* bytes of the message */
 	struct {
 		uint64_t address;

@@ -241,10 +241,15 @@ TERN_TEST(receiver_not_ready)
 	request(WIRE_RC_SEND_ONLY, 1, 10);
 	expect_silence();
 	CHECK_EQ(rdma_counter(&setup.pair.a, "rnr_nak_sent"), 1);
+	CHECK_EQ(rdma_counter(&setup.pair.a, "rx_payload_bytes"), 0);
 	index = rdma_post_receive(&setup.pair.a, 0, 10);
 	request(WIRE_RC_SEND_ONLY, 0, 10);
 	expect_answer(0, ACK, 1);
 	expect_receive(TERN_WC_SUCCESS, index, 10);
+	/* What is sent again was not received before; a duplicate is not received again. */
+	request(WIRE_RC_SEND_ONLY, 0, 10);
+	expect_answer(0, ACK, 1);
+	CHECK_EQ(rdma_counter(&setup.pair.a, "rx_payload_bytes"), 10);
 	stop();
 }
 
