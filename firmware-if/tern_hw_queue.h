@@ -31,7 +31,8 @@ struct tern_command_create_cq {
 	__u8 shift;			/* log2 of the entries, 1..cq_shift_max */
 	__u8 reserved0;
 	__le16 moderation_count;	/* event after this many completions... */
-	__le16 moderation_period;	/* ...or so many us since the first; both 0: at once */
+	/* ...or so many us since the first; both 0: at once; not 0 with a count above 1 */
+	__le16 moderation_period;
 	__le16 reserved1;
 	__le64 reserved2;
 };

@@ -162,10 +162,21 @@ void cq_arm_doorbell(struct function *fn, unsigned int page, uint32_t number, ui
 	     cq->solicited_once && cq->producer - cq->last_solicited < unread);
 }
 
-static void take_moderation(struct cq *cq, const struct tern_command_create_cq *body)
+#define REFUSE(status, member) \
+	command_refuse(command, TERN_COMMAND_STATUS_##status, struct tern_command_create_cq, member)
+
+/* A count alone would hold back the event of the last completions for ever. */
+static uint16_t take_moderation(struct command *command, struct cq *cq)
 {
-	cq->moderation_count = from_le16(body->moderation_count);
-	cq->moderation_period = from_le16(body->moderation_period);
+	const struct tern_command_create_cq *body = (const void *)command->body;
+	uint16_t count = from_le16(body->moderation_count);
+	uint16_t period = from_le16(body->moderation_period);
+
+	if (count > 1 && !period)
+		return REFUSE(BAD_PARAMETER, moderation_period);
+	cq->moderation_count = count;
+	cq->moderation_period = period;
+	return TERN_COMMAND_STATUS_OK;
 }
 
 static bool reserved_zero(struct command *command)
@@ -187,6 +198,7 @@ uint16_t cq_create_command(struct command *command)
 		.record = from_le64(body->record),
 		.shift = body->shift,
 	};
+	uint16_t status;
 	uint32_t index;
 	size_t field;
 
@@ -194,8 +206,6 @@ uint16_t cq_create_command(struct command *command)
 		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
 	if (table_get(&fn->cqs, command->number))
 		return command_refuse_number(command, TERN_COMMAND_STATUS_EXISTS);
-#define REFUSE(status, member) \
-	command_refuse(command, TERN_COMMAND_STATUS_##status, struct tern_command_create_cq, member)
 	if (!made.shift || made.shift > CQ_SHIFT_MAX)
 		return REFUSE(BAD_PARAMETER, shift);
 	if (!reserved_zero(command))
@@ -212,7 +222,9 @@ uint16_t cq_create_command(struct command *command)
 		return REFUSE(BAD_PARAMETER, record);
 	if (guest_load32(fn, made.record + RECORD_INDEX, &index))
 		return REFUSE(BAD_ADDRESS, record);
-#undef REFUSE
+	status = take_moderation(command, &made);
+	if (status)
+		return status;
 	if (!timer_reserve(fn->nic, 1))
 		return TERN_COMMAND_STATUS_NO_RESOURCES;
 	cq = malloc(sizeof(*cq));
@@ -225,7 +237,6 @@ uint16_t cq_create_command(struct command *command)
 	list_init(&cq->written);
 	list_init(&cq->failed);
 	timer_init(&cq->timer, moderation_over);
-	take_moderation(cq, body);
 	cq->eq->users++;
 	return TERN_COMMAND_STATUS_OK;
 }
@@ -252,7 +263,9 @@ uint16_t cq_modify_command(struct command *command)
 		return status;
 	if (!reserved_zero(command))
 		return TERN_COMMAND_STATUS_BAD_PARAMETER;
-	take_moderation(cq, (const void *)command->body);
+	status = take_moderation(command, cq);
+	if (status)
+		return status;
 	if (cq->held_arm != TERN_ARM_NONE)
 		make_event(cq);
 	return TERN_COMMAND_STATUS_OK;

@@ -221,13 +221,55 @@ TERN_TEST(arm_by_doorbell)
 	world_destroy(world);
 }
 
-static void moderate(uint16_t count, uint16_t period)
+static uint16_t set_moderation(uint16_t count, uint16_t period)
 {
 	struct tern_command_create_cq body = {
 		.moderation_count = htole16(count), .moderation_period = htole16(period),
 	};
 
-	CHECK_EQ(driver_command(&driver, TERN_COMMAND_MODIFY_CQ, cq.cqn, &body, sizeof(body)), 0);
+	return driver_command(&driver, TERN_COMMAND_MODIFY_CQ, cq.cqn, &body, sizeof(body));
+}
+
+static void moderate(uint16_t count, uint16_t period)
+{
+	CHECK_EQ(set_moderation(count, period), 0);
+}
+
+/* A count without a time would keep the event of the last completions for ever. */
+TERN_TEST(moderation_by_count_alone_is_refused)
+{
+	struct tern_command_create_cq body = {
+		.shift = 4, .moderation_count = htole16(2),
+	};
+	uint64_t memory;
+
+	setup(8);
+	moderate(4, 20);
+	CHECK_EQ(set_moderation(2, 0), TERN_COMMAND_STATUS_BAD_PARAMETER);
+	CHECK_EQ(driver.syndrome, offsetof(struct tern_command, body) +
+				  offsetof(struct tern_command_create_cq, moderation_period));
+	CHECK_EQ(set_moderation(65535, 0), TERN_COMMAND_STATUS_BAD_PARAMETER);
+	/* Nothing has changed: it is still by four or 20 us. */
+	driver_cq_arm(&cq, TERN_ARM_NEXT);
+	for (unsigned int i = 0; i < 3; i++)
+		post(cq.cqn, i, 0, false);
+	expect_events(0, 0);
+	world_advance(world, 20000);
+	expect_events(1, cq.cqn);
+	/* One completion is no delay. */
+	moderate(1, 0);
+	driver_cq_arm(&cq, TERN_ARM_NEXT);
+	post(cq.cqn, 0, 0, false);
+	expect_events(1, cq.cqn);
+
+	memory = host_alloc(machine, 4096, 4096);
+	body.pages = driver_pages(memory, 64 << 4);
+	body.record = htole64(host_alloc(machine, 64, 64));
+	CHECK_EQ(driver_command(&driver, TERN_COMMAND_CREATE_CQ, 9, &body, sizeof(body)),
+		 TERN_COMMAND_STATUS_BAD_PARAMETER);
+	body.moderation_period = htole16(1);
+	CHECK_EQ(driver_command(&driver, TERN_COMMAND_CREATE_CQ, 9, &body, sizeof(body)), 0);
+	world_destroy(world);
 }
 
 TERN_TEST(moderation)
