@@ -227,13 +227,11 @@ uint16_t cq_create_command(struct command *command)
 		return status;
 	if (!timer_reserve(fn->nic, 1))
 		return TERN_COMMAND_STATUS_NO_RESOURCES;
-	cq = malloc(sizeof(*cq));
-	if (!cq || !table_insert(&fn->cqs, made.cqn, cq)) {
-		free(cq);
+	cq = table_insert_copy(&fn->cqs, made.cqn, &made, sizeof(made));
+	if (!cq) {
 		timer_release(fn->nic, 1);
 		return TERN_COMMAND_STATUS_NO_RESOURCES;
 	}
-	*cq = made;
 	list_init(&cq->written);
 	list_init(&cq->failed);
 	timer_init(&cq->timer, moderation_over);

@@ -274,13 +274,11 @@ uint16_t eq_create_command(struct command *command)
 #undef REFUSE
 	if (!timer_reserve(fn->nic, 1))
 		return TERN_COMMAND_STATUS_NO_RESOURCES;
-	eq = malloc(sizeof(*eq));
-	if (!eq || !table_insert(&fn->eqs, made.eqn, eq)) {
-		free(eq);
+	eq = table_insert_copy(&fn->eqs, made.eqn, &made, sizeof(made));
+	if (!eq) {
 		timer_release(fn->nic, 1);
 		return TERN_COMMAND_STATUS_NO_RESOURCES;
 	}
-	*eq = made;
 	list_init(&eq->written);
 	timer_init(&eq->retry, retry);
 	fn->vector_used[eq->vector] = true;

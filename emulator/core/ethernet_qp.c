@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tern: queue pairs of type ETHERNET, and what a function's Ethernet is made of. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,18 +33,17 @@ const struct command_entry ethernet_commands[] = {
 	{ 0 },
 };
 
-static int create(struct qp *qp, size_t *field)
+static bool create(struct qp *qp)
 {
 	struct ethernet_queue *queue = calloc(1, sizeof(*queue));
 
-	(void)field;
 	if (!queue)
-		return -ENOMEM;
+		return false;
 	queue->qp = qp;
 	queue->source.fn = qp->fn;
 	queue->source.send = ethernet_send;
 	qp->private = queue;
-	return 0;
+	return true;
 }
 
 static void destroy(struct qp *qp)

@@ -95,7 +95,7 @@ uint16_t key_create_command(struct command *command)
 	const struct tern_command_create_key *body = (const void *)command->body;
 	struct function *fn = command->fn;
 	uint32_t access = from_le32(body->access);
-	struct memory_key *key, made = {
+	struct memory_key made = {
 		.index = command->number,
 		.consumer = body->consumer,
 		.pd = from_le32(body->pd),
@@ -133,15 +133,8 @@ uint16_t key_create_command(struct command *command)
 	if (body->reserved2)
 		return REFUSE(reserved2);
 #undef REFUSE
-	key = malloc(sizeof(*key));
-	if (!key)
-		return TERN_COMMAND_STATUS_NO_RESOURCES;
-	*key = made;
-	if (!table_insert(&fn->keys, key->index, key)) {
-		free(key);
-		return TERN_COMMAND_STATUS_NO_RESOURCES;
-	}
-	return TERN_COMMAND_STATUS_OK;
+	return table_insert_copy(&fn->keys, made.index, &made, sizeof(made)) ?
+	       TERN_COMMAND_STATUS_OK : TERN_COMMAND_STATUS_NO_RESOURCES;
 }
 
 uint16_t key_destroy_command(struct command *command)

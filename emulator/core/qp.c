@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tern: queue pairs: creation, states, destruction. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,8 +210,6 @@ uint16_t qp_create_command(struct command *command)
 	struct function *fn = command->fn;
 	uint16_t status;
 	struct qp *qp;
-	size_t field;
-	int error;
 
 	if (!command->number || command->number >= QP_COUNT)
 		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
@@ -227,13 +224,8 @@ uint16_t qp_create_command(struct command *command)
 	status = TERN_COMMAND_STATUS_NO_RESOURCES;
 	if (!table_insert(&fn->qps, qp->qpn, qp))
 		goto free_qp;
-	error = qp->ops->create(qp, &field);
-	if (error) {
-		if (error == -EINVAL)
-			status = command_refuse_at(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
-						   sizeof_command_header + field);
+	if (!qp->ops->create(qp))
 		goto remove;
-	}
 	if (qp->send_cq)
 		qp->send_cq->users++;
 	if (qp->receive_cq)

@@ -14,11 +14,8 @@ struct tern_nic_qp_info;
 
 struct qp_ops {
 	const char *name;		/* "rc", "ud", "gsi", "ethernet" */
-	/*
-	 * CREATE_QP, all checked, state RESET: allocate qp->private. 0, -ENOMEM,
-	 * or -EINVAL with *field the offset in struct tern_command_create_qp.
-	 */
-	int (*create)(struct qp *qp, size_t *field);
+	/* CREATE_QP, all checked, state RESET: allocate qp->private. False without memory. */
+	bool (*create)(struct qp *qp);
 	/* DESTROY_QP, reset: cancel timers, leave all lists, free. No access to guest memory. */
 	void (*destroy)(struct qp *qp);
 	/* The index of @wq (SQ or RQ, watched) moved: work, or in ERROR something to flush. */

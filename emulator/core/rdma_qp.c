@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tern: RC, UD and GSI queue pairs: creation, packets, completions, errors, flushing. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,14 +222,14 @@ bool rdma_flush(struct rdma_qp *rdma, unsigned int budget)
 	return more;
 }
 
-static int create(struct qp *qp, bool (*send)(struct egress_source *source))
+static bool create(struct qp *qp)
 {
 	struct tern_nic *nic = qp->fn->nic;
 	struct rdma_qp *rdma = calloc(1, sizeof(*rdma));
 	struct requester *requester;
 
 	if (!rdma)
-		return -ENOMEM;
+		return false;
 	requester = &rdma->requester;
 	requester->ring = malloc(REQUESTS_MIN * sizeof(*requester->ring));
 	if (!requester->ring)
@@ -241,31 +240,19 @@ static int create(struct qp *qp, bool (*send)(struct egress_source *source))
 	timer_init(&requester->timer, rc_requester_timer);
 	rdma->qp = qp;
 	requester->source.fn = qp->fn;
-	requester->source.send = send;
+	requester->source.send = qp->type == TERN_QP_RC ? rc_requester_send : ud_send;
 	rdma->responder.source.fn = qp->fn;
 	rdma->responder.source.send = rc_respond_send;
 	if (qp->type == TERN_QP_GSI)
 		rdma->qkey = GSI_QKEY;
 	qp->private = rdma;
-	return 0;
+	return true;
 
 free_ring:
 	free(requester->ring);
 free_rdma:
 	free(rdma);
-	return -ENOMEM;
-}
-
-static int rc_create(struct qp *qp, size_t *field)
-{
-	(void)field;
-	return create(qp, rc_requester_send);
-}
-
-static int ud_create(struct qp *qp, size_t *field)
-{
-	(void)field;
-	return create(qp, ud_send);
+	return false;
 }
 
 static void destroy(struct qp *qp)
@@ -312,35 +299,18 @@ static void info(const struct qp *qp, struct tern_nic_qp_info *info)
 	info->rnr_naks_received = rdma->rnr_naks_received;
 }
 
-const struct qp_ops rc_qp_ops = {
-	.name = "rc",
-	.create = rc_create,
-	.destroy = destroy,
-	.posted = posted,
-	.fail = rdma_fail,
-	.modify = rdma_modify,
-	.query = rdma_query,
-	.info = info,
-};
+#define RDMA_QP_OPS(id)			\
+	{				\
+		.name = (id),		\
+		.create = create,	\
+		.destroy = destroy,	\
+		.posted = posted,	\
+		.fail = rdma_fail,	\
+		.modify = rdma_modify,	\
+		.query = rdma_query,	\
+		.info = info,		\
+	}
 
-const struct qp_ops ud_qp_ops = {
-	.name = "ud",
-	.create = ud_create,
-	.destroy = destroy,
-	.posted = posted,
-	.fail = rdma_fail,
-	.modify = rdma_modify,
-	.query = rdma_query,
-	.info = info,
-};
-
-const struct qp_ops gsi_qp_ops = {
-	.name = "gsi",
-	.create = ud_create,
-	.destroy = destroy,
-	.posted = posted,
-	.fail = rdma_fail,
-	.modify = rdma_modify,
-	.query = rdma_query,
-	.info = info,
-};
+const struct qp_ops rc_qp_ops = RDMA_QP_OPS("rc");
+const struct qp_ops ud_qp_ops = RDMA_QP_OPS("ud");
+const struct qp_ops gsi_qp_ops = RDMA_QP_OPS("gsi");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tern: number spaces. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "table.h"
 
@@ -34,6 +35,19 @@ bool table_insert(struct table *table, uint32_t number, void *object)
 	(*leaf)[number & (TABLE_LEAF - 1)] = object;
 	table->used++;
 	return true;
+}
+
+void *table_insert_copy(struct table *table, uint32_t number, const void *made, size_t size)
+{
+	void *object = malloc(size);
+
+	if (!object)
+		return NULL;
+	memcpy(object, made, size);
+	if (table_insert(table, number, object))
+		return object;
+	free(object);
+	return NULL;
 }
 
 void *table_remove(struct table *table, uint32_t number)

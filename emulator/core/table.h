@@ -37,6 +37,8 @@ static inline void *table_get(const struct table *table, uint32_t number)
 
 /* @number is in range and not in use. False when out of memory. */
 bool table_insert(struct table *table, uint32_t number, void *object);
+/* The same of a copy of @made, from malloc(); NULL when out of memory. */
+void *table_insert_copy(struct table *table, uint32_t number, const void *made, size_t size);
 /* Returns what was there. */
 void *table_remove(struct table *table, uint32_t number);
 /* The object with the lowest number not below @from, and its number; NULL at the end. */
