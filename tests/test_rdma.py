@@ -155,8 +155,12 @@ def test_corrupt_frames_are_not_delivered(ends, pair, guest_programs):
         pair.ternd.ask("remove-rule", nic="b", all=True)
 
 
-# tshark calls SENDs of 0 and 1 byte malformed; whose fault it is stays to be found.
-@pytest.mark.soak
+# One of tshark's dissectors takes each RC SEND of fewer than 20 bytes for
+# RPC-over-RDMA that ends too soon: it looks at the payload alone. In the native
+# test_tshark.c tshark judges packets of each kind, network and padding.
+TSHARK = ["tshark", "-n", "--disable-heuristic", "rpcrdma_infiniband"]
+
+
 def test_capture_is_well_formed(ends, pair, capture, guest_programs):
     """tshark finds nothing malformed in a capture of all kinds of traffic."""
     with pair.ternd.capture("a", capture):
@@ -165,12 +169,12 @@ def test_capture_is_well_formed(ends, pair, capture, guest_programs):
         programs.rping(*ends)
         programs.pingpong("ibv_ud_pingpong", *ends, args="-s 900 -n 100")
         ends[0].vm.run(f"ping -c 3 -i 0.1 {ends[1].address}")
-    bad = subprocess.run(["tshark", "-n", "-r", capture, "-Y",
+    bad = subprocess.run([*TSHARK, "-r", capture, "-o", "ip.check_checksum:TRUE", "-Y",
                           "_ws.malformed || _ws.short || ip.checksum.status == 0"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     assert bad.returncode == 0, bad.stderr
     assert not bad.stdout, bad.stdout[:3000]
-    roce = subprocess.run(["tshark", "-n", "-r", capture, "-Y", "infiniband.bth", "-T", "fields",
+    roce = subprocess.run([*TSHARK, "-r", capture, "-Y", "infiniband.bth", "-T", "fields",
                            "-e", "infiniband.bth.opcode"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, check=True).stdout.split()
     # SEND, WRITE, READ request and response, acknowledge, UD.
