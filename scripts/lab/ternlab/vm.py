@@ -246,11 +246,14 @@ class VM:
             self.run("echo 1 > /sys/kernel/debug/dma-api/num_errors")
         return dmesg.reports(new)
 
+    # Scans for leaks and prints them. What is younger than 5 s may be a leak only
+    # at the second scan.
+    KMEMLEAK = ("cd /sys/kernel/debug && echo scan > kmemleak && sleep 6 && "
+                "echo scan > kmemleak && cat kmemleak")
+
     def kmemleak(self):
-        """Scans for leaks; they are then in the kernel log and returned."""
-        self.run("echo scan > /sys/kernel/debug/kmemleak && sleep 6 && "
-                 "echo scan > /sys/kernel/debug/kmemleak", 180)
-        return self.out("cat /sys/kernel/debug/kmemleak")
+        """Leaks; they are then in the kernel log, too."""
+        return self.out(self.KMEMLEAK, 180)
 
     def kmemleak_clear(self):
         self.run("echo clear > /sys/kernel/debug/kmemleak")
