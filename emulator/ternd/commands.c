@@ -93,6 +93,7 @@ static json_object *describe_host(const struct ternd_nic *nic)
 	add_number(object, "interrupts", statistics.interrupts);
 	add_number(object, "resets", statistics.resets);
 	add_number(object, "memory_ranges", statistics.memory_ranges);
+	add_bool(object, "bus_master", statistics.bus_master);
 	return object;
 }
 

@@ -246,8 +246,10 @@ TERN_TEST(power_state_stops_bus_mastering_and_memory)
 
 	set(f, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 2);
 	CHECK(device.master);
+	CHECK(tern_pci_function_bus_master(f));
 	set(f, pm + PCI_PM_CTRL, 3, 2);
 	CHECK(!device.master);
+	CHECK(!tern_pci_function_bus_master(f));
 	tern_pci_bar_read(f, 0, 0, &value, 4);
 	CHECK_EQ(value, UINT32_MAX);
 	CHECK_EQ(device.reads, 0);

@@ -82,6 +82,11 @@ uint64_t tern_pci_function_resets(const struct tern_pci_function *function)
 	return function->resets;
 }
 
+bool tern_pci_function_bus_master(const struct tern_pci_function *function)
+{
+	return function->bus_master;
+}
+
 /* Derive everything that follows from config space and tell whom it concerns. */
 static void apply(struct tern_pci_function *function)
 {

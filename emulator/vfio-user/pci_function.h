@@ -69,4 +69,7 @@ void tern_pci_function_reset(struct tern_pci_function *function);
 /* How often the function has been reset since it was made. */
 uint64_t tern_pci_function_resets(const struct tern_pci_function *function);
 
+/* May it access memory? */
+bool tern_pci_function_bus_master(const struct tern_pci_function *function);
+
 #endif /* TERN_PCI_FUNCTION_H */

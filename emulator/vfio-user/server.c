@@ -245,4 +245,5 @@ void tern_vfio_user_get_statistics(const struct tern_vfio_user *server,
 	*statistics = server->statistics;
 	statistics->resets = tern_pci_function_resets(server->session.function);
 	statistics->memory_ranges = tern_dma_map_ranges(server->session.dma);
+	statistics->bus_master = tern_pci_function_bus_master(server->session.function);
 }

@@ -59,6 +59,7 @@ void tern_vfio_user_interrupt(struct tern_vfio_user *server, unsigned int vector
 struct tern_vfio_user_statistics {
 	uint64_t clients, messages, register_reads, register_writes, interrupts, resets;
 	unsigned int memory_ranges;
+	bool bus_master;		/* now */
 };
 
 void tern_vfio_user_get_statistics(const struct tern_vfio_user *server,
