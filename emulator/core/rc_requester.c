@@ -31,7 +31,6 @@ void rc_requester_reset(struct rdma_qp *rdma)
 	requester->since_ack_request = 0;
 	requester->waits_rnr = false;
 	requester->skip_implied = false;
-	requester->failed = false;
 	requester->deadline = 0;
 	requester->retries_left = 0;
 	requester->rnr_retries_left = 0;
@@ -121,8 +120,7 @@ static bool admit(struct rdma_qp *rdma)
 	uint32_t packets = 0;
 	uint8_t status;
 
-	if (rdma->qp->state != TERN_QP_RTS || requester->failed || !work_queue_posted(sq) ||
-	    !grow(rdma))
+	if (rdma->qp->state != TERN_QP_RTS || !work_queue_posted(sq) || !grow(rdma))
 		return false;
 	error = send_wqe_fetch(sq, sq->next, wqe);
 	status = check(rdma, wqe, error);
@@ -155,7 +153,6 @@ static bool admit(struct rdma_qp *rdma)
 		else
 			memcpy(request->u.sges, wqe->sges, wqe->sge_count * sizeof(struct sge));
 	}
-	requester->failed = status;
 	sq->next += wqe->blocks;
 	requester->tail++;
 	requester->tail_psn = (requester->tail_psn + packets) & WIRE_PSN_MASK;
@@ -294,7 +291,6 @@ static bool send_data(struct rdma_qp *rdma, struct request *request)
 	} else if (payload_gather(&payload, &rdma->qp->local, request->u.sges,
 				  request->sge_count, 0, offset, length)) {
 		request->status = TERN_WC_LOCAL_PROTECTION;
-		requester->failed = true;
 		return false;
 	}
 	requester->since_ack_request++;

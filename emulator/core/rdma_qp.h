@@ -48,7 +48,7 @@ struct request {
 	uint8_t flags;
 	uint8_t sge_count;
 	bool inlined;
-	uint8_t status;			/* TERN_WC_* that it failed with before it was sent */
+	uint8_t status;			/* TERN_WC_* it failed with: none behind it is taken */
 	uint8_t immediate[4];
 	uint64_t remote_address;
 	uint32_t remote_key;
@@ -84,7 +84,6 @@ struct requester {
 	uint8_t since_ack_request;	/* packets */
 	bool waits_rnr;			/* the timer ends an RNR wait */
 	bool skip_implied;		/* it went back to acked_psn once: wait for progress */
-	bool failed;			/* a request has a status: none behind it is taken */
 	uint64_t deadline;		/* of the retransmission timer */
 	struct timer timer;
 	struct egress_source source;

@@ -276,6 +276,7 @@ static void reconnect(struct rdma_pair *pair, struct rdma_side *side)
 {
 	struct tern_qp_attributes attributes;
 
+	side->qp.state = state_of(side);
 	CHECK_EQ(driver_qp_modify(&side->qp, TERN_QP_RESET, 0, NULL), 0);
 	rdma_attributes(side, rdma_peer(pair, side), &pair->options, side == &pair->a,
 			&attributes);
@@ -309,6 +310,47 @@ TERN_TEST(reset_and_connect_again)
 		CHECK_MEM(rdma_memory(&pair.b, 0), rdma_memory(&pair.a, 0), 50000);
 	}
 	rdma_pair_destroy(&pair);
+}
+
+/* Also after an error of either side nothing of the old connection is left. */
+TERN_TEST(reset_after_an_error)
+{
+	struct rdma_request good = { .opcode = TERN_WQE_SEND, .length = 3000 };
+	const struct rdma_request bad[] = {
+		{ .opcode = TERN_WQE_WRITE, .length = 8, .key = 0xabcdef01 },
+		{ .opcode = TERN_WQE_WRITE, .length = 8, .remote_key = 0xabcdef01 },
+		{ .opcode = TERN_WQE_SEND, .length = 3001 },
+		{ .opcode = TERN_WQE_SEND, .length = 8 },
+		{ .opcode = 0x3f },
+	};
+	struct rdma_options options = { .path_mtu = 1, .rnr_retry = 1, .latency_ns = 100 };
+	struct tern_cqe cqe;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct rdma_pair pair;
+
+		rdma_pair_create(&pair, &options);
+		if (bad[i].length > 3000)
+			rdma_post_receive(&pair.b, 65536, 3000);
+		rdma_post(&pair, &pair.a, &bad[i]);
+		rdma_post(&pair, &pair.a, &good);
+		rdma_wait(&pair, &pair.a.send_cq, &cqe);
+		CHECK(cqe.status);
+		expect(&pair, &pair.a.send_cq, TERN_WC_FLUSHED, 1);
+		if (bad[i].length > 3000)
+			rdma_wait(&pair, &pair.b.receive_cq, &cqe);
+		reconnect(&pair, &pair.a);
+		reconnect(&pair, &pair.b);
+		for (uint32_t k = 0; k < 3; k++) {
+			rdma_fill(rdma_memory(&pair.a, 0), 3000, k);
+			rdma_post_receive(&pair.b, 65536, 3000);
+			rdma_post(&pair, &pair.a, &good);
+			expect(&pair, &pair.a.send_cq, TERN_WC_SUCCESS, k);
+			expect(&pair, &pair.b.receive_cq, TERN_WC_SUCCESS, k);
+			CHECK_MEM(rdma_memory(&pair.b, 65536), rdma_memory(&pair.a, 0), 3000);
+		}
+		rdma_pair_destroy(&pair);
+	}
 }
 
 /* DESTROY_QP with packets, timers and answers pending. */

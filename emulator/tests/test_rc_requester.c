@@ -215,6 +215,26 @@ TERN_TEST(peer_that_vanishes)
 	vanished_peer(20, 2);
 }
 
+/* What a connection that is forgotten may still retry is not the next one's. */
+TERN_TEST(reset_forgets_the_retries)
+{
+	struct tern_qp_attributes attributes;
+	struct tern_cqe cqe;
+
+	start((struct rdma_options){ .timeout = 8, .retry_count = 7 });
+	rdma_attributes(&setup.pair.a, &setup.pair.b, &setup.pair.options, true, &attributes);
+	CHECK_EQ(driver_qp_modify(&setup.pair.a.qp, TERN_QP_RESET, 0, NULL), 0);
+	CHECK_EQ(rdma_to_rtr(&setup.pair.a, &attributes), 0);
+	/* As QUERY_QP says, 0 are left when none are given. */
+	CHECK_EQ(driver_qp_modify(&setup.pair.a.qp, TERN_QP_RTS,
+				  TERN_QP_SET_SQ_PSN | TERN_QP_SET_TIMEOUT, &attributes), 0);
+	post(TERN_WQE_WRITE, 1);
+	rdma_wait(&setup.pair, &setup.pair.a.send_cq, &cqe);
+	CHECK_EQ(cqe.status, TERN_WC_RETRY_EXCEEDED);
+	CHECK_EQ(rdma_counter(&setup.pair.a, "local_ack_timeout_err"), 1);
+	stop();
+}
+
 TERN_TEST(timeout_zero_waits_for_ever)
 {
 	start((struct rdma_options){ .no_timeout = true });
@@ -381,6 +401,24 @@ TERN_TEST(sequence_naks_use_up_the_retries)
 	stop();
 }
 
+/* Copies of a NAK that was served are no further retries. */
+TERN_TEST(copies_of_a_sequence_nak)
+{
+	start((struct rdma_options){ .path_mtu = 1, .retry_count = 1 });
+	post(TERN_WQE_WRITE, 256 * 5);
+	world_settle(setup.pair.world);
+	peer_flush(&setup.peer);
+	for (unsigned int i = 0; i < 10; i++)
+		acknowledge(2, NAK(WIRE_NAK_SEQUENCE));
+	expect_packet(WIRE_RC_WRITE_MIDDLE, 2);
+	expect_packet(WIRE_RC_WRITE_MIDDLE, 3);
+	expect_packet(WIRE_RC_WRITE_LAST, 4);
+	CHECK(!peer_next(&setup.peer));
+	acknowledge(4, ACK);
+	expect_status(TERN_WC_SUCCESS, 0);
+	stop();
+}
+
 static const uint32_t rnr_10us[32] = {
 	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024,
 	1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
@@ -432,6 +470,25 @@ TERN_TEST(rnr_retries_are_counted)
 {
 	for (unsigned int retries = 0; retries < 7; retries++)
 		rnr_tries(retries);
+}
+
+TERN_TEST(progress_restores_the_rnr_retries)
+{
+	start((struct rdma_options){ .path_mtu = 1, .rnr_retry = 2 });
+	post(TERN_WQE_SEND, 256 * 5);
+	world_settle(setup.pair.world);
+	for (uint32_t i = 0; i < 5; i++) {
+		for (unsigned int try = 0; try < 2; try++) {
+			peer_flush(&setup.peer);
+			acknowledge(i, RNR(1));
+			CHECK(peer_wait(&setup.peer, 1000000));
+			CHECK_EQ(setup.peer.packet.headers.psn, (PSN + i) & WIRE_PSN_MASK);
+			world_settle(setup.pair.world);
+		}
+		acknowledge(i, ACK);
+	}
+	expect_status(TERN_WC_SUCCESS, 0);
+	stop();
 }
 
 TERN_TEST(rnr_retry_seven_has_no_end)
@@ -533,6 +590,61 @@ TERN_TEST(implied_nak)
 	acknowledge(2, ACK);
 	expect_status(TERN_WC_SUCCESS, 1);
 	expect_status(TERN_WC_SUCCESS, 2);
+	stop();
+}
+
+/* When going back was in vain, the next implied NAK after the timeout counts again. */
+TERN_TEST(implied_nak_after_a_timeout)
+{
+	start((struct rdma_options){ .retry_count = 7, .timeout = 8 });
+	post(TERN_WQE_READ, 16);
+	post(TERN_WQE_WRITE, 1);
+	for (unsigned int round = 1; round <= 3; round++) {
+		world_settle(setup.pair.world);
+		peer_flush(&setup.peer);
+		acknowledge(1, ACK);
+		acknowledge(1, ACK);
+		expect_packet(WIRE_RC_READ_REQUEST, 0);
+		expect_packet(WIRE_RC_WRITE_ONLY, 1);
+		CHECK_EQ(rdma_counter(&setup.pair.a, "implied_nak_seq_err"), round);
+		CHECK(peer_wait(&setup.peer, timeout_ns(10)));
+		CHECK_EQ(rdma_counter(&setup.pair.a, "local_ack_timeout_err"), round);
+	}
+	CHECK(nothing_completed());
+	stop();
+}
+
+/* The header of a response can say that it is none. */
+TERN_TEST(response_that_is_no_acknowledge)
+{
+	uint8_t data[8] = { 1, 2, 3 };
+	struct wire_headers headers;
+
+	start((struct rdma_options){ 0 });
+	post(TERN_WQE_READ, 8);
+	expect_packet(WIRE_RC_READ_REQUEST, 0);
+	headers = peer_headers(&setup.peer, WIRE_RC_READ_RESPONSE_ONLY, PSN);
+	headers.aeth.syndrome = NAK(WIRE_NAK_REMOTE_ACCESS);
+	peer_send(&setup.peer, &headers, data, 8);
+	headers.aeth.syndrome = RNR(3);
+	peer_send(&setup.peer, &headers, data, 8);
+	CHECK(nothing_completed());
+	read_response(WIRE_RC_READ_RESPONSE_ONLY, 0, data, 8);
+	expect_status(TERN_WC_SUCCESS, 0);
+	stop();
+}
+
+/* A READ into memory that may not be written is not even sent. */
+TERN_TEST(read_into_memory_without_the_right)
+{
+	struct rdma_request read = { .opcode = TERN_WQE_READ, .length = 8 };
+
+	start((struct rdma_options){ 0 });
+	read.key = driver_key_create(setup.pair.a.driver, setup.pair.a.buffer, 4096,
+				     TERN_ACCESS_REMOTE_READ, RDMA_PD);
+	rdma_post(&setup.pair, &setup.pair.a, &read);
+	expect_status(TERN_WC_LOCAL_PROTECTION, 0);
+	CHECK(!peer_next(&setup.peer));
 	stop();
 }
 
@@ -705,6 +817,20 @@ TERN_TEST(send_queue_drains)
 	CHECK_EQ(status.sq_draining, 0);
 	CHECK_EQ(driver_qp_modify(&setup.pair.a.qp, TERN_QP_RTS, 0, NULL), 0);
 	expect_packet(WIRE_RC_WRITE_ONLY, 200);
+	stop();
+}
+
+TERN_TEST(send_queue_drains_without_an_event)
+{
+	struct tern_eqe eqe;
+
+	start((struct rdma_options){ 0 });
+	post(TERN_WQE_WRITE, 1);
+	expect_packet(WIRE_RC_WRITE_ONLY, 0);
+	CHECK_EQ(driver_qp_modify(&setup.pair.a.qp, TERN_QP_SQD, 0, NULL), 0);
+	acknowledge(0, ACK);
+	expect_status(TERN_WC_SUCCESS, 0);
+	CHECK(!rdma_event(&setup.pair.a, &eqe));
 	stop();
 }
 
