@@ -469,12 +469,8 @@ enum wire_result wire_parse_transport(struct wire_packet *packet, const struct t
 	}
 	if (packet->payload_length && !(packet->opcode->flags & WIRE_PAYLOAD))
 		return WIRE_MALFORMED;
-	if (headers->pad && !(packet->opcode->flags & WIRE_PAYLOAD))
-		return WIRE_MALFORMED;
-	/* Without payload there is nothing to pad; a packet is a multiple of four bytes. */
+	/* A packet is a multiple of four bytes; without payload there is nothing to pad. */
 	if ((packet->payload_length + headers->pad) & 3)
-		return WIRE_MALFORMED;
-	if (!packet->payload_length && headers->pad)
 		return WIRE_MALFORMED;
 	return WIRE_OK;
 }

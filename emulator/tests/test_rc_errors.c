@@ -72,6 +72,30 @@ TERN_TEST(bad_scatter_gather_elements)
 	}
 }
 
+/* An SGE without bytes reaches nothing: its key and address do not matter. */
+TERN_TEST(empty_scatter_gather_elements)
+{
+	struct tern_sge sges[3] = {
+		{ .address = UINT64_MAX, .key = 0xffffffff },
+		{ .length = htole32(5) },
+		{ .address = htole64(1), .key = htole32(0x12345) },
+	};
+	struct rdma_request request = { .opcode = TERN_WQE_WRITE, .sges = sges, .sge_count = 3 };
+	struct rdma_pair pair;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ 0 });
+	sges[1].address = htole64(pair.a.buffer);
+	sges[1].key = htole32(pair.a.key);
+	rdma_fill(rdma_memory(&pair.a, 0), 5, 1);
+	rdma_post(&pair, &pair.a, &request);
+	request.opcode = TERN_WQE_READ;
+	rdma_post(&pair, &pair.a, &request);
+	expect(&pair, &pair.a.send_cq, TERN_WC_SUCCESS, 0);
+	expect(&pair, &pair.a.send_cq, TERN_WC_SUCCESS, 2);
+	CHECK_MEM(rdma_memory(&pair.b, 0), rdma_memory(&pair.a, 0), 5);
+	rdma_pair_destroy(&pair);
+}
+
 TERN_TEST(bad_work_requests)
 {
 	struct rdma_request request = { .opcode = 0x3f, .length = 8 };

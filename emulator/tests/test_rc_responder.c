@@ -159,6 +159,9 @@ TERN_TEST(a_gap_makes_one_nak)
 	request(WIRE_RC_WRITE_ONLY, 4, 4);
 	request(WIRE_RC_WRITE_ONLY, 3, 4);
 	expect_answer(4, NAK(SEQUENCE), 4);
+	/* That was asked for already. */
+	request(WIRE_RC_WRITE_ONLY, 6, 4);
+	expect_silence();
 	stop();
 }
 
@@ -209,6 +212,29 @@ TERN_TEST(read_is_answered_and_repeated)
 	stop();
 }
 
+/* Who asks again from the middle on has what comes before: that is not sent any more. */
+TERN_TEST(read_repeated_while_it_is_answered)
+{
+	struct wire_headers headers;
+
+	start((struct rdma_options){ 0 });
+	request(WIRE_RC_READ_REQUEST, 0, 4 * MTU);
+	headers = headers_of(WIRE_RC_READ_REQUEST, 2);
+	headers.reth.address += 2 * MTU;
+	headers.reth.length = 2 * MTU;
+	peer_send(&setup.peer, &headers, NULL, 0);
+	for (uint32_t i = 2; i < 4; i++) {
+		CHECK(peer_next(&setup.peer));
+		CHECK_EQ(setup.peer.packet.headers.psn, (PSN + i) & WIRE_PSN_MASK);
+	}
+	expect_silence();
+	/* In ERROR nothing more is answered. */
+	request(WIRE_RC_READ_REQUEST, 4, 4 * MTU);
+	CHECK_EQ(driver_qp_modify(&setup.pair.a.qp, TERN_QP_ERROR, 0, NULL), 0);
+	expect_silence();
+	stop();
+}
+
 TERN_TEST(no_more_reads_than_resources)
 {
 	start((struct rdma_options){ .responder_resources = 2, .initiator_depth = 2 });
@@ -250,6 +276,40 @@ TERN_TEST(receiver_not_ready)
 	request(WIRE_RC_SEND_ONLY, 0, 10);
 	expect_answer(0, ACK, 1);
 	CHECK_EQ(rdma_counter(&setup.pair.a, "rx_payload_bytes"), 10);
+	stop();
+}
+
+/* The receive came before the NAK was sent: it is not sent. */
+TERN_TEST(receiver_ready_just_in_time)
+{
+	uint32_t index;
+
+	start((struct rdma_options){ 0 });
+	request(WIRE_RC_SEND_ONLY, 0, 10);
+	index = rdma_post_receive(&setup.pair.a, 0, 10);
+	request(WIRE_RC_SEND_ONLY, 0, 10);
+	expect_answer(0, ACK, 1);
+	expect_silence();
+	expect_receive(TERN_WC_SUCCESS, index, 10);
+	stop();
+}
+
+/* The sender says which receives are to wake a host that waits for such. */
+TERN_TEST(solicited_receives)
+{
+	struct wire_headers headers;
+	struct tern_cqe cqe;
+
+	start((struct rdma_options){ 0 });
+	for (uint32_t i = 0; i < 3; i++) {
+		rdma_post_receive(&setup.pair.a, 0, 10);
+		headers = headers_of(WIRE_RC_SEND_ONLY, i);
+		headers.solicited = i == 1;
+		peer_send(&setup.peer, &headers, setup.data, 10);
+		CHECK(driver_cq_poll(&setup.pair.a.receive_cq, &cqe));
+		CHECK_EQ(cqe.status, TERN_WC_SUCCESS);
+		CHECK_EQ(cqe.flags, i == 1 ? TERN_CQE_FLAG_SOLICITED : 0);
+	}
 	stop();
 }
 
@@ -349,6 +409,13 @@ TERN_TEST(lengths_must_agree)
 	start((struct rdma_options){ 0 });
 	request(WIRE_RC_WRITE_ONLY, 0, MTU + 1);
 	invalid_request();
+	/* A last one of a SEND without payload. */
+	start((struct rdma_options){ 0 });
+	rdma_post_receive(&setup.pair.a, 0, 4 * MTU);
+	request(WIRE_RC_SEND_FIRST, 0, MTU);
+	request(WIRE_RC_SEND_LAST, 1, 0);
+	CHECK_EQ(state(), TERN_QP_ERROR);
+	stop();
 	/* A middle one with pad. */
 	start((struct rdma_options){ 0 });
 	write_in_two(MTU, MTU - 1, 4 * MTU, WIRE_RC_WRITE_MIDDLE);
@@ -642,6 +709,7 @@ TERN_TEST(strangers_are_not_heard)
 {
 	struct wire_headers headers;
 	struct rdma_side *a = &setup.pair.a;
+	uint8_t gid[16];
 
 	fresh();
 	memset(rdma_memory(a, 0), 0, 4);
@@ -666,6 +734,16 @@ TERN_TEST(strangers_are_not_heard)
 	CHECK_EQ(rdma_counter(a, "rx_no_qp"), 4);
 	setup.peer.path.bytes[setup.peer.path.l3_offset + 15] ^= 1;
 	setup.peer.path.ipv4_sum ^= 1;
+	/* Another address of this function than the queue pair's. */
+	memcpy(gid, a->gid, 16);
+	gid[15] += 8;
+	CHECK_EQ(rdma_set_gid(a->driver, 9, gid, a->mac, TERN_GID_TYPE_ROCE_V2, -1), 0);
+	setup.peer.path.bytes[setup.peer.path.l3_offset + 19] += 8;
+	setup.peer.path.ipv4_sum += 8;
+	peer_send(&setup.peer, &headers, setup.data, 4);
+	CHECK_EQ(rdma_counter(a, "rx_no_qp"), 5);
+	setup.peer.path.bytes[setup.peer.path.l3_offset + 19] -= 8;
+	setup.peer.path.ipv4_sum -= 8;
 	CHECK_EQ(rdma_memory(a, 0)[0], 0);
 	expect_silence();
 	/* A limited member of the partition may talk to a full one. */

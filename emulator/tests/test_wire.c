@@ -322,6 +322,12 @@ TERN_TEST(lengths_that_lie)
 		CHECK_EQ(parse(&packet, &frame, flat, length), WIRE_OK);
 		CHECK_EQ(packet.payload_length, 4);
 		l3 = flat + path.l3_offset;
+		/* The header's version is 0. */
+		for (unsigned int version = 1; version < 16; version++) {
+			flat[path.length + 1] ^= (uint8_t)version;
+			CHECK_EQ(parse(&packet, &frame, flat, length), WIRE_MALFORMED);
+			flat[path.length + 1] ^= (uint8_t)version;
+		}
 		/* Three of the four bytes are pad; a pad count without payload makes no sense. */
 		flat[path.length + 1] |= 0x30;
 		CHECK_EQ(parse(&packet, &frame, flat, length), WIRE_OK);
@@ -349,8 +355,10 @@ TERN_TEST(lengths_that_lie)
 					wire_put_u16(l3 + 44, (uint16_t)value);
 			}
 			result = parse(&packet, &frame, flat, length);
-			if (result == WIRE_OK)
-				CHECK(packet.icrc + 4 <= flat + length);
+			if (result != WIRE_OK)
+				continue;
+			CHECK(packet.icrc + 4 <= flat + length);
+			CHECK_EQ((packet.payload_length + packet.headers.pad) % 4, 0);
 		}
 	}
 }
