@@ -243,18 +243,34 @@ void driver_cq_arm(struct driver_cq *cq, uint32_t mode)
 	arm(cq->driver, &cq->arm, mode, cq->record, 0, TERN_DOORBELL_CQ_ARM, cq->cqn);
 }
 
+static void key_create(struct driver *driver, uint32_t key, uint64_t address, uint64_t length,
+		       uint32_t access, uint32_t pd)
+{
+	struct tern_command_create_key body = {
+		.pages = driver_pages(address, length), .address = htole64(address),
+		.pd = htole32(pd), .access = htole32(access), .consumer = (uint8_t)key,
+	};
+
+	must(driver, driver_command(driver, TERN_COMMAND_CREATE_KEY, key >> TERN_KEY_INDEX_SHIFT,
+				    &body, sizeof(body)), "CREATE_KEY");
+}
+
 uint32_t driver_key_create(struct driver *driver, uint64_t address, uint64_t length,
 			   uint32_t access, uint32_t pd)
 {
 	uint32_t index = driver->next_key++;
-	struct tern_command_create_key body = {
-		.pages = driver_pages(address, length), .address = htole64(address),
-		.pd = htole32(pd), .access = htole32(access), .consumer = (uint8_t)(index * 7),
-	};
+	uint32_t key = index << TERN_KEY_INDEX_SHIFT | (uint8_t)(index * 7);
 
-	must(driver, driver_command(driver, TERN_COMMAND_CREATE_KEY, index, &body, sizeof(body)),
-	     "CREATE_KEY");
-	return index << TERN_KEY_INDEX_SHIFT | body.consumer;
+	key_create(driver, key, address, length, access, pd);
+	return key;
+}
+
+void driver_key_replace(struct driver *driver, uint32_t key, uint64_t address, uint64_t length,
+			uint32_t access, uint32_t pd)
+{
+	must(driver, driver_command(driver, TERN_COMMAND_DESTROY_KEY,
+				    key >> TERN_KEY_INDEX_SHIFT, NULL, 0), "DESTROY_KEY");
+	key_create(driver, key, address, length, access, pd);
 }
 
 void driver_qp_create(struct driver *driver, struct driver_qp *qp, uint8_t type, uint32_t qpn,

@@ -94,6 +94,9 @@ bool driver_cq_poll(struct driver_cq *cq, struct tern_cqe *cqe);
 void driver_cq_arm(struct driver_cq *cq, uint32_t mode);
 uint32_t driver_key_create(struct driver *driver, uint64_t address, uint64_t length,
 			   uint32_t access, uint32_t pd);
+/* Make @key anew, with other rights; @address and @length are as before. */
+void driver_key_replace(struct driver *driver, uint32_t key, uint64_t address, uint64_t length,
+			uint32_t access, uint32_t pd);
 /* QPN 0: the next free one. rq_stride_shift 6..9. */
 void driver_qp_create(struct driver *driver, struct driver_qp *qp, uint8_t type, uint32_t qpn,
 		      uint32_t pd, uint32_t flags, struct driver_cq *send_cq,

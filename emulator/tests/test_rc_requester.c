@@ -646,6 +646,19 @@ TERN_TEST(read_into_memory_without_the_right)
 	expect_status(TERN_WC_LOCAL_PROTECTION, 0);
 	CHECK(!peer_next(&setup.peer));
 	stop();
+
+	/* Or not any more when the response comes. */
+	start((struct rdma_options){ 0 });
+	rdma_memory(&setup.pair.a, 0)[0] = 0x5a;
+	post(TERN_WQE_READ, 8);
+	expect_packet(WIRE_RC_READ_REQUEST, 0);
+	driver_key_replace(setup.pair.a.driver, setup.pair.a.key, setup.pair.a.buffer,
+			   setup.pair.a.buffer_bytes, TERN_ACCESS_REMOTE_READ, RDMA_PD);
+	read_response(WIRE_RC_READ_RESPONSE_ONLY, 0, "12345678", 8);
+	expect_status(TERN_WC_LOCAL_PROTECTION, 0);
+	CHECK_EQ(rdma_memory(&setup.pair.a, 0)[0], 0x5a);
+	expect_state(TERN_QP_ERROR);
+	stop();
 }
 
 static void bad_response(uint8_t opcode, uint32_t length)

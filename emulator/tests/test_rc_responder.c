@@ -607,6 +607,33 @@ TERN_TEST(key_destroyed_in_the_middle)
 	stop();
 }
 
+/* The key is replaced while a message is on its way: its rights are those of now. */
+TERN_TEST(key_replaced_in_the_middle)
+{
+	struct rdma_side *a = &setup.pair.a;
+
+	fresh();
+	write_in_two(MTU, UINT32_MAX, 3 * MTU, 0);
+	driver_key_replace(a->driver, a->key, a->buffer, a->buffer_bytes,
+			   TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_READ, RDMA_PD);
+	request(WIRE_RC_WRITE_MIDDLE, 1, MTU);
+	expect_answer(1, NAK(REMOTE_ACCESS), 0);
+	stop();
+
+	/* Paced, so that the wire is busy while the key is replaced. */
+	start((struct rdma_options){ .speed_mbps = 100 });
+	request(WIRE_RC_READ_REQUEST, 0, 20 * MTU);
+	CHECK(peer_next(&setup.peer));
+	driver_key_replace(a->driver, a->key, a->buffer, a->buffer_bytes,
+			   TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_WRITE, RDMA_PD);
+	while (peer_wait(&setup.peer, 1000000) &&
+	       setup.peer.packet.headers.opcode != WIRE_RC_ACKNOWLEDGE)
+		;
+	CHECK_EQ(setup.peer.packet.headers.aeth.syndrome, NAK(REMOTE_ACCESS));
+	expect_event(TERN_EVENT_QP_ACCESS_ERROR);
+	stop();
+}
+
 /* A receive that does not fit or may not be written ends with the error that says so. */
 TERN_TEST(receives_that_fail)
 {
