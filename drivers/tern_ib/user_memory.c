@@ -10,6 +10,7 @@
  * @list: in the context's records
  * @ucontext: the context
  * @address: of the page, in the process
+ * @page: what is mapped there
  * @umem: the pinned page
  * @users: how many records are in use
  */
@@ -17,6 +18,7 @@ struct tern_ib_record_page {
 	struct list_head list;
 	struct tern_ib_ucontext *ucontext;
 	unsigned long address;
+	struct page *page;
 	struct ib_umem *umem;
 	unsigned int users;
 };
@@ -90,20 +92,27 @@ void tern_ib_user_queue_unpin(struct tern_ib_device *dev, struct tern_ib_user_qu
 	queue->umem = NULL;
 }
 
+/*
+ * The address does not tell: the process may have mapped another page there,
+ * and a child that has the context, too, has pages of its own.
+ */
 static struct tern_ib_record_page *tern_ib_find_record_page(struct tern_ib_ucontext *ucontext,
-							    unsigned long address)
+							    unsigned long address,
+							    const struct ib_umem *umem)
 {
 	struct tern_ib_record_page *page;
 
 	lockdep_assert_held(&ucontext->records_lock);
 	list_for_each_entry(page, &ucontext->records, list)
-		if (page->address == address)
+		if (page->address == address &&
+		    page->page == sg_page(umem->sgt_append.sgt.sgl))
 			return page;
 	return NULL;
 }
 
 static struct tern_ib_record_page *tern_ib_add_record_page(struct tern_ib_ucontext *ucontext,
-							   unsigned long address)
+							   unsigned long address,
+							   struct ib_umem *umem)
 {
 	struct tern_ib_record_page *page;
 
@@ -111,16 +120,10 @@ static struct tern_ib_record_page *tern_ib_add_record_page(struct tern_ib_uconte
 	page = kzalloc(sizeof(*page), GFP_KERNEL);
 	if (!page)
 		return ERR_PTR(-ENOMEM);
-	page->umem = ib_umem_get_va(ucontext->ib.device, address, PAGE_SIZE,
-				    IB_ACCESS_LOCAL_WRITE);
-	if (IS_ERR(page->umem)) {
-		void *err = page->umem;
-
-		kfree(page);
-		return err;
-	}
 	page->ucontext = ucontext;
 	page->address = address;
+	page->page = sg_page(umem->sgt_append.sgt.sgl);
+	page->umem = umem;
 	list_add(&page->list, &ucontext->records);
 	return page;
 }
@@ -131,7 +134,7 @@ static struct tern_ib_record_page *tern_ib_add_record_page(struct tern_ib_uconte
  * @address: of the record
  * @dma: set to the record's bus address
  *
- * Records share pages, so pages are shared here too.
+ * Records share pages, so pages are shared here too: one pin for all of them.
  *
  * Return: the page, or an error pointer
  */
@@ -139,19 +142,27 @@ struct tern_ib_record_page *tern_ib_user_record_pin(struct tern_ib_ucontext *uco
 						    u64 address, dma_addr_t *dma)
 {
 	struct tern_ib_record_page *page;
+	struct ib_umem *umem;
 
 	if (!address || !IS_ALIGNED(address, TERN_QUEUE_RECORD_ALIGN))
 		return ERR_PTR(-EINVAL);
+	umem = ib_umem_get_va(ucontext->ib.device, address & PAGE_MASK, PAGE_SIZE,
+			      IB_ACCESS_LOCAL_WRITE);
+	if (IS_ERR(umem))
+		return ERR_CAST(umem);
 
 	mutex_lock(&ucontext->records_lock);
-	page = tern_ib_find_record_page(ucontext, address & PAGE_MASK);
+	page = tern_ib_find_record_page(ucontext, address & PAGE_MASK, umem);
 	if (!page)
-		page = tern_ib_add_record_page(ucontext, address & PAGE_MASK);
+		page = tern_ib_add_record_page(ucontext, address & PAGE_MASK, umem);
 	if (!IS_ERR(page)) {
 		page->users++;
 		*dma = sg_dma_address(page->umem->sgt_append.sgt.sgl) + offset_in_page(address);
 	}
 	mutex_unlock(&ucontext->records_lock);
+	/* Its page is pinned already, or could not be kept. */
+	if (IS_ERR(page) || page->umem != umem)
+		ib_umem_release(umem);
 	return page;
 }
 
