@@ -112,8 +112,10 @@ int tern_ib_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 	phys_addr_t address;
 	int err;
 
-	if (vma->vm_flags & VM_EXEC)
+	/* There is nothing to be read. */
+	if (vma->vm_flags & (VM_READ | VM_EXEC))
 		return -EPERM;
+	vm_flags_clear(vma, VM_MAYREAD | VM_MAYEXEC);
 	entry = rdma_user_mmap_entry_get(ibucontext, vma);
 	if (!entry)
 		return -EINVAL;
