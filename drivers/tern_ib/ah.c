@@ -30,8 +30,9 @@ int tern_ib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct
 	u32 flow_label;
 	int err;
 
-	if (udata && udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
-		return -EOPNOTSUPP;
+	err = ib_is_udata_in_empty(udata);
+	if (err)
+		return err;
 	err = tern_ib_check_address(&to_tern_ib(ibah->device)->limits, attr);
 	if (err)
 		return err;

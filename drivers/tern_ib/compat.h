@@ -91,15 +91,25 @@ static inline int _ib_respond_udata(struct ib_udata *udata, const void *response
 #define ib_respond_udata(udata, response)	\
 	_ib_respond_udata(udata, &(response), sizeof(response))
 
-static inline int ib_no_udata_io(struct ib_udata *udata)
+static inline int ib_is_udata_in_empty(struct ib_udata *udata)
 {
-	if (!udata)
-		return 0;
-	if (udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
+	if (udata && udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
 		return -EOPNOTSUPP;
-	if (udata->outlen && clear_user(udata->outbuf, udata->outlen))
+	return 0;
+}
+
+static inline int ib_respond_empty_udata(struct ib_udata *udata)
+{
+	if (udata && udata->outlen && clear_user(udata->outbuf, udata->outlen))
 		return -EFAULT;
 	return 0;
+}
+
+static inline int ib_no_udata_io(struct ib_udata *udata)
+{
+	int err = ib_is_udata_in_empty(udata);
+
+	return err ? err : ib_respond_empty_udata(udata);
 }
 #endif
 

@@ -187,6 +187,11 @@ int tern_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct tern_ib_device *dev = to_tern_ib(ibcq->device);
 	struct tern_ib_cq *cq = to_tern_cq(ibcq);
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
 
 	if (!ibcq->uobject)
 		xa_erase(&dev->kernel_cqs, cq->cqn);

@@ -151,6 +151,11 @@ int tern_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct tern_ib_device *dev = to_tern_ib(ibmr->device);
 	struct tern_ib_mr *mr = to_tern_mr(ibmr);
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
 
 	if (!mr->index) {
 		kfree(mr);

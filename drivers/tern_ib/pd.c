@@ -15,6 +15,12 @@ int tern_ib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 
 int tern_ib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
+
 	tern_number_free(to_tern_ib(ibpd->device)->tern, TERN_NUMBERS_PD,
 			 to_tern_pd(ibpd)->number);
 	return 0;

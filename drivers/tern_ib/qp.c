@@ -101,6 +101,10 @@ int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	err = tern_ib_check_qp(dev, attr, udata);
 	if (err)
 		return err;
+	/* The process is told nothing; now, while nothing has to be undone if that fails. */
+	err = ib_respond_empty_udata(udata);
+	if (err)
+		return err;
 	qp->cap = attr->cap;
 	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
@@ -150,6 +154,11 @@ int tern_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct tern_ib_device *dev = to_tern_ib(ibqp->device);
 	struct tern_ib_qp *qp = to_tern_qp(ibqp);
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
 
 	/* It may fail, but then the device is dead, and the queues are gone all the same. */
 	tern_cmd_destroy_qp(dev->tern, qp->number);
