@@ -30,3 +30,8 @@ def nic(lab):
 def test_rule(nic, guest_programs, rule):
     nic.vm.run(f"{guest_programs}/verbs_rules {nic.ibdev} {nic.gid_index(nic.address)} {rule}",
                timeout=120)
+
+
+def test_a_process_without_the_provider(nic, guest_programs):
+    device = nic.vm.out(f"ls /sys/class/infiniband/{nic.ibdev}/device/infiniband_verbs")
+    nic.vm.run(f"{guest_programs}/raw_uverbs /dev/infiniband/{device}")
