@@ -44,19 +44,26 @@ static bool log_frame(struct machine *from, const struct tern_frame *frame)
 	return false;
 }
 
-static void start(uint64_t speed, unsigned int qps, uint64_t seed)
+static void start_functions(uint64_t speed, unsigned int functions, unsigned int qps,
+			    uint64_t seed)
 {
 	struct tern_nic_config config = host_default_config;
 
 	memcpy(config.mac, mac_a, 6);
 	config.speed_mbps = speed;
 	config.seed = seed;
+	config.functions = functions;
 	world = world_create();
 	machine = machine_create(world, &config, 0);
 	machine->on_transmit = log_frame;
 	tern_nic_set_carrier(machine->nic, true);
 	net_start(&net, machine, 0, qps, 0);
 	sent_count = 0;
+}
+
+static void start(uint64_t speed, unsigned int qps, uint64_t seed)
+{
+	start_functions(speed, 1, qps, seed);
 }
 
 static const struct net_headers to_b = { .destination = mac_b, .source = mac_a };
@@ -221,6 +228,39 @@ TERN_TEST(round_robin)
 		CHECK(from[q] >= 25 && from[q] <= 35);
 	world_advance(world, 10000000);
 	CHECK_EQ(sent_count, 40 + 80 + 120);
+	world_destroy(world);
+}
+
+/* Functions with work get equal shares, whoever has more queues. */
+TERN_TEST(round_robin_of_functions)
+{
+	struct {
+		struct tern_wqe_control control;
+		struct tern_wqe_ethernet ethernet;
+		struct tern_sge sges[2];
+	} wqe = { .control = { .opcode = TERN_WQE_ETHERNET, .sge_count = 1 } };
+	unsigned int from[2] = { 0 };
+	struct net second;
+
+	start_functions(1000, 2, 3, 1);
+	net_start(&second, machine, 1, 1, 0);
+	for (uint8_t q = 0; q < 4; q++) {
+		struct net *mine = q < 3 ? &net : &second;
+		size_t n = net_build(bytes, &to_b, 1400, 1);
+
+		/* mac_b is the second one's own. */
+		bytes[5] = 0xcc;
+		bytes[10] = q / 3;
+		wqe.sges[0].address = htole64(net_put(mine, bytes, n));
+		wqe.sges[0].length = htole32((uint32_t)n);
+		for (unsigned int i = 0; i < 60; i++)
+			driver_post_send(&mine->qps[q % 3], &wqe, 1);
+	}
+	world_advance(world, 2000000);
+	for (unsigned int i = 0; i < sent_count && i < 80; i++)
+		from[sent[i].source]++;
+	CHECK(from[0] >= 35 && from[0] <= 45);
+	CHECK(from[1] >= 35 && from[1] <= 45);
 	world_destroy(world);
 }
 

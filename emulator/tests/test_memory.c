@@ -220,6 +220,11 @@ TERN_TEST(absent_and_read_only_pages)
 	entries[2] = 0;
 	tern_nic_invalidate(machine->nic, 0, le64toh(list.root), 4096);
 	CHECK_EQ(key_range_read(&range, 2 * 4096, buffer, 1), -EFAULT);
+	/* Only the bit says that it is there. */
+	entries[2] = htole64(pages[2] | TERN_PAGE_WRITE);
+	CHECK_EQ(key_range_read(&range, 2 * 4096, buffer, 1), -EFAULT);
+	entries[2] = htole64(pages[2] | TERN_PAGE_PRESENT);
+	CHECK_EQ(key_range_read(&range, 2 * 4096, buffer, 1), 0);
 	/* A data page must be aligned to its size. */
 	list.page_shift = 13;
 	key = create_key(2, list, 0, ALL_ACCESS);

@@ -448,6 +448,42 @@ TERN_TEST(full_event_queue)
 	world_destroy(world);
 }
 
+/* An event does not overtake those that wait for room, though there is some now. */
+TERN_TEST(events_keep_their_order)
+{
+	struct driver_cq cqs[7];
+	struct tern_eqe eqe;
+	struct driver_eq eq;
+
+	setup(4);
+	driver_eq_create(&driver, &eq, 1, 2);
+	for (unsigned int i = 0; i < 7; i++) {
+		struct tern_command_create_cq body = { .shift = 4, .eqn = htole32(1) };
+
+		cqs[i] = (struct driver_cq){ .driver = &driver, .cqn = 100 + i, .shift = 4 };
+		cqs[i].ring = host_alloc(machine, 1024, 64);
+		cqs[i].record = host_alloc(machine, 128, 128);
+		body.pages = driver_pages(cqs[i].ring, 1024);
+		body.record = htole64(cqs[i].record);
+		CHECK_EQ(driver_command(&driver, TERN_COMMAND_CREATE_CQ, cqs[i].cqn, &body,
+					sizeof(body)), 0);
+		driver_cq_arm(&cqs[i], TERN_ARM_NEXT);
+	}
+	for (unsigned int i = 0; i < 6; i++)
+		post(cqs[i].cqn, 0, 0, false);
+	CHECK(driver_eq_poll(&driver, &eq, &eqe));
+	CHECK_EQ(le32toh(eqe.number), 100);
+	post(cqs[6].cqn, 0, 0, false);
+	for (unsigned int i = 1; i < 7; i++) {
+		if (!driver_eq_poll(&driver, &eq, &eqe)) {
+			world_advance(world, 1000000);
+			CHECK(driver_eq_poll(&driver, &eq, &eqe));
+		}
+		CHECK_EQ(le32toh(eqe.number), 100 + i);
+	}
+	world_destroy(world);
+}
+
 TERN_TEST(eq_memory_gone)
 {
 	setup(4);
