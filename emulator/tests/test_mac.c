@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "host_ethernet.h"
+#include "nic.h"
 #include "tern_test.h"
 
 static const uint8_t mac_a[6] = { 2, 0, 0, 0, 0, 0xa }, mac_b[6] = { 2, 0, 0, 0, 0, 0xb };
@@ -261,6 +262,30 @@ TERN_TEST(round_robin_of_functions)
 		from[sent[i].source]++;
 	CHECK(from[0] >= 35 && from[0] <= 45);
 	CHECK(from[1] >= 35 && from[1] <= 45);
+	world_destroy(world);
+}
+
+static unsigned int turns;
+
+/* Has nothing more to send, but is told just then that there is. */
+static bool activated_while_it_sends(struct egress_source *source)
+{
+	if (++turns == 1)
+		egress_activate(source->fn->nic, source);
+	return false;
+}
+
+TERN_TEST(source_that_is_activated_while_it_sends)
+{
+	struct egress_source source = { .send = activated_while_it_sends };
+
+	start(0, 1, 1);
+	source.fn = &machine->nic->functions[0];
+	turns = 0;
+	egress_activate(machine->nic, &source);
+	world_settle(world);
+	CHECK_EQ(turns, 2);
+	CHECK_EQ(source.state, EGRESS_IDLE);
 	world_destroy(world);
 }
 

@@ -167,8 +167,10 @@ TERN_TEST(attribute_limits)
 	LIMIT(ADDRESS, vector->hop_limit = 0, vector->destination_gid[0] = 0xfe);
 	LIMIT(QKEY, attributes.qkey = 0xffffffff, attributes.reserved0 = 1);
 	LIMIT(QKEY, attributes.qkey = 0, attributes.reserved1[2] = 1);
-	CHECK_EQ(modify(TERN_QP_INIT, TERN_QP_INIT, 1U << 16, &attributes),
-		 TERN_COMMAND_STATUS_BAD_PARAMETER);
+	good_attributes(&attributes);
+	for (unsigned int bit = 16; bit < 32; bit++)
+		CHECK_EQ(modify(TERN_QP_INIT, TERN_QP_INIT, 1U << bit, &attributes),
+			 TERN_COMMAND_STATUS_BAD_PARAMETER);
 	rdma_pair_destroy(&pair);
 }
 

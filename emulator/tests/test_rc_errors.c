@@ -12,6 +12,9 @@ static void expect(struct rdma_pair *pair, struct driver_cq *cq, uint8_t status,
 	rdma_wait(pair, cq, &cqe);
 	CHECK_EQ(cqe.status, status);
 	CHECK_EQ(le32toh(cqe.index), index);
+	/* Whatever the request's opcode is, the completion is of the right queue. */
+	CHECK_EQ(cqe.opcode & TERN_CQE_RECEIVER,
+		 cq == &pair->a.send_cq || cq == &pair->b.send_cq ? 0 : TERN_CQE_RECEIVER);
 }
 
 static uint8_t state_of(struct rdma_side *side)

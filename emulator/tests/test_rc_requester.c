@@ -105,6 +105,21 @@ TERN_TEST(packets_of_a_message)
 	stop();
 }
 
+/* The last packet of a message wakes the receiver's host, no other one. */
+TERN_TEST(solicited_messages)
+{
+	struct rdma_request send = { .opcode = TERN_WQE_SEND, .flags = TERN_WQE_SOLICITED };
+
+	start((struct rdma_options){ .path_mtu = 1 });
+	for (send.length = 0; send.length <= 600; send.length += 300) {
+		rdma_post(&setup.pair, &setup.pair.a, &send);
+		while (peer_next(&setup.peer))
+			CHECK_EQ(setup.peer.packet.headers.solicited,
+				 !!(setup.peer.packet.opcode->flags & WIRE_ENDS));
+	}
+	stop();
+}
+
 TERN_TEST(acknowledges_coalesce)
 {
 	uint32_t index[4];

@@ -305,6 +305,8 @@ TERN_TEST(short_packets_are_not_read_beyond_their_end)
 
 TERN_TEST(lengths_that_lie)
 {
+	static const struct tern_segment piece = { (const uint8_t *)"data", 4 };
+
 	for (unsigned int network = WIRE_V1; network <= WIRE_V2_IPV6; network++) {
 		uint8_t flat[256] = { 0 };
 		struct wire_headers headers;
@@ -322,6 +324,21 @@ TERN_TEST(lengths_that_lie)
 		CHECK_EQ(parse(&packet, &frame, flat, length), WIRE_OK);
 		CHECK_EQ(packet.payload_length, 4);
 		l3 = flat + path.l3_offset;
+		/* By reference: payload or trailer not as the headers say. */
+		frame = (struct tern_frame){
+			.header = flat, .header_length = length - 8, .payload = &piece,
+			.payload_count = 1, .payload_length = 4, .trailer_length = 4,
+		};
+		for (unsigned int lie = 0; lie < 4; lie++) {
+			struct tern_frame wrong = frame;
+
+			wrong.payload_length += lie == 1 ? 4 : 0;
+			wrong.trailer_length += lie == 2 ? 4 : 0;
+			wrong.header_length -= lie == 3 ? 1 : 0;
+			CHECK_EQ(wire_parse_network(&packet, &wrong), WIRE_OK);
+			CHECK_EQ(wire_parse_transport(&packet, &wrong),
+				 lie ? WIRE_MALFORMED : WIRE_OK);
+		}
 		/* The header's version is 0. */
 		for (unsigned int version = 1; version < 16; version++) {
 			flat[path.length + 1] ^= (uint8_t)version;
