@@ -9,6 +9,7 @@
 
 #include "host_rdma.h"
 #include "nic.h"
+#include "rdma_qp.h"
 #include "tern_hw_pci.h"
 #include "tern_test.h"
 
@@ -425,6 +426,81 @@ TERN_TEST(order_of_data_and_completion)
 		}
 	}
 	CHECK_EQ(stage, 5);
+	rdma_pair_destroy(&pair);
+}
+
+static bool lose(struct machine *machine, const struct tern_frame *frame)
+{
+	(void)machine;
+	(void)frame;
+	return false;
+}
+
+static const struct requester *requester(void)
+{
+	return &rdma_of(qp_find(&pair.a.machine->nic->functions[0], pair.a.qp.qpn))->requester;
+}
+
+static uint32_t *requests_shared(void)
+{
+	return &pair.a.machine->nic->rdma->requests_shared;
+}
+
+/* To a silent peer, more than may be in flight. */
+static void fill_ring(void)
+{
+	const struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 1 };
+
+	rdma_pair_create(&pair, &(struct rdma_options){ .no_timeout = true });
+	pair.a.machine->on_transmit = lose;
+	for (unsigned int i = 0; i < 2 * REQUESTS_MAX; i++)
+		rdma_post(&pair, &pair.a, &write);
+	world_settle(pair.world);
+	CHECK_EQ(requester()->ring_size, REQUESTS_MAX);
+	CHECK_EQ(*requests_shared(), REQUESTS_MAX - REQUESTS_MIN);
+}
+
+/* Memory for requests in flight is taken as they pile up, and not kept for ever. */
+TERN_TEST(memory_of_requests_is_given_back)
+{
+	static const uint8_t states[] = { TERN_QP_RESET, TERN_QP_ERROR };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		fill_ring();
+		CHECK_EQ(driver_qp_modify(&pair.a.qp, states[i], 0, NULL), 0);
+		world_settle(pair.world);
+		CHECK_EQ(requester()->ring_size, REQUESTS_MIN);
+		CHECK_EQ(*requests_shared(), 0);
+		rdma_pair_destroy(&pair);
+	}
+	fill_ring();
+	CHECK_EQ(driver_command(pair.a.driver, TERN_COMMAND_DESTROY_QP, pair.a.qp.qpn, NULL, 0),
+		 0);
+	CHECK_EQ(*requests_shared(), 0);
+	rdma_pair_destroy(&pair);
+}
+
+/* Where other queue pairs hold it, it is done without, and what is idle gives it back. */
+TERN_TEST(memory_of_requests_is_bounded)
+{
+	const struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 1 };
+	uint32_t others = REQUESTS_SHARED - REQUESTS_MIN;
+	struct tern_cqe cqe;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ .latency_ns = 1000 });
+	*requests_shared() += others;
+	for (unsigned int i = 0; i < 100; i++)
+		rdma_post(&pair, &pair.a, &write);
+	world_settle(pair.world);
+	CHECK_EQ(requester()->ring_size, 2 * REQUESTS_MIN);
+	for (uint32_t i = 0; i < 100; i++) {
+		rdma_wait(&pair, &pair.a.send_cq, &cqe);
+		CHECK_EQ(cqe.status, TERN_WC_SUCCESS);
+		CHECK_EQ(le32toh(cqe.index), i);
+	}
+	CHECK_EQ(requester()->ring_size, REQUESTS_MIN);
+	CHECK_EQ(*requests_shared(), others);
+	*requests_shared() -= others;
 	rdma_pair_destroy(&pair);
 }
 

@@ -7,6 +7,7 @@
 #include "host_driver.h"
 #include "key.h"
 #include "nic.h"
+#include "payload.h"
 #include "tern_test.h"
 
 #define PD	5
@@ -236,6 +237,10 @@ TERN_TEST(absent_and_read_only_pages)
 	key = create_key(3, list, 0, ALL_ACCESS);
 	CHECK_EQ(key_resolve(&user, key, 0, 1, 0, &range), KEY_OK);
 	entries = host_pointer(machine, le64toh(list.root));
+	CHECK_EQ(key_range_read(&range, 0, buffer, 1), 0);
+	entries[0] &= htole64(~(uint64_t)TERN_PAGE_PRESENT);
+	tern_nic_invalidate(machine->nic, 0, 0, 4096);
+	CHECK_EQ(key_range_read(&range, 0, buffer, 1), -EFAULT);
 	entries[0] = htole64(UINT64_MAX);
 	CHECK_EQ(key_range_read(&range, 0, buffer, 1), -EFAULT);
 	entries[0] = 0;
@@ -290,6 +295,42 @@ TERN_TEST(unmappable_memory)
 		}
 	}
 	free(pages);
+	world_destroy(world);
+}
+
+/* Not a byte beyond what was resolved is mapped or scattered to, whatever the caller asks for. */
+TERN_TEST(ranges_are_kept)
+{
+	static const struct tern_segment from = { (const uint8_t *)"0123456789", 10 };
+	struct sge sge = { .length = 9 };
+	struct key_range range;
+	uint64_t region;
+	size_t length;
+
+	setup(16 << 20);
+	region = host_alloc(machine, 4096, 4096);
+	sge.address = region;
+	sge.key = create_key(1, driver_pages(region, 4096), region, ALL_ACCESS);
+	CHECK_EQ(key_resolve(&user, sge.key, region, 100, 0, &range), KEY_OK);
+	nic_enter(machine->nic);
+	for (uint64_t offset = 90; offset < 103; offset++) {
+		void *mapped;
+
+		length = 5;
+		mapped = key_range_map(&range, offset, &length, false);
+		CHECK_EQ(!!mapped, offset <= 95);
+		if (mapped)
+			guest_unmap(fn, mapped, length, false);
+	}
+	length = 0;
+	CHECK(!key_range_map(&range, 0, &length, false));
+	CHECK_EQ(payload_scatter(&user, &sge, 1, TERN_ACCESS_LOCAL_WRITE, 0, &from, 1),
+		 PAYLOAD_KEY);
+	CHECK_EQ(((uint8_t *)host_pointer(machine, region))[9], 0);
+	sge.length = 10;
+	CHECK_EQ(payload_scatter(&user, &sge, 1, TERN_ACCESS_LOCAL_WRITE, 0, &from, 1),
+		 PAYLOAD_OK);
+	nic_leave(machine->nic);
 	world_destroy(world);
 }
 

@@ -254,6 +254,15 @@ TERN_TEST(gid_table)
 	rdma_pair_destroy(&pair);
 }
 
+static uint8_t last_source[6];
+
+static bool note_source(struct machine *machine, const struct tern_frame *frame)
+{
+	(void)machine;
+	memcpy(last_source, frame->header + 6, 6);
+	return true;
+}
+
 /* Packets to an address that the function has no more, or in another VLAN, are not RoCE to it. */
 TERN_TEST(packets_follow_the_gid_table)
 {
@@ -281,7 +290,10 @@ TERN_TEST(packets_follow_the_gid_table)
 	mac[5] ^= 0x40;
 	CHECK_EQ(rdma_set_gid(pair.a.driver, pair.a.gid_index, pair.a.gid, mac,
 			      TERN_GID_TYPE_ROCE_V2, -1), 0);
+	pair.a.machine->on_transmit = note_source;
 	rdma_post(&pair, &pair.a, &write);
+	world_settle(pair.world);
+	CHECK_MEM(last_source, mac, 6);
 	/* The peer still answers to the old MAC, which is the station's: it is heard. */
 	rdma_wait(&pair, &pair.a.send_cq, &cqe);
 	CHECK_EQ(cqe.status, TERN_WC_SUCCESS);

@@ -82,6 +82,16 @@ TERN_TEST(entries_and_phases)
 	}
 	CHECK_EQ(interrupts(), 0);
 	expect_events(0, 0);
+	/* What is reserved is zero, and a time that the producer knows better is kept. */
+	memset(&cqe, 0xff, sizeof(cqe));
+	cqe.timestamp = htole64(77);
+	nic_enter(machine->nic);
+	CHECK(cq_post(table_get(&fn->cqs, cq.cqn), &cqe, false));
+	nic_leave(machine->nic);
+	CHECK(driver_cq_poll(&cq, &cqe));
+	CHECK_EQ(cqe.reserved0, 0);
+	CHECK_EQ(cqe.reserved1, 0);
+	CHECK_EQ(le64toh(cqe.timestamp), 77);
 	world_destroy(world);
 }
 

@@ -242,3 +242,48 @@ TERN_TEST(scatter_and_gather_at_the_advertised_limit)
 	CHECK_EQ(place, length);
 	rdma_pair_destroy(&pair);
 }
+
+/* More pieces than a frame has segments: each SGE lies across the end of a page. */
+TERN_TEST(more_pieces_than_segments)
+{
+	enum { COUNT = 30, PIECE = 6 };
+	struct tern_command_create_key body = {
+		.pd = htole32(RDMA_PD), .access = htole32(RDMA_ALL_ACCESS), .consumer = 3,
+	};
+	struct rdma_request request = {
+		.opcode = TERN_WQE_SEND, .sge_count = COUNT,
+	};
+	uint64_t pages[COUNT + 1], region;
+	uint8_t expected[COUNT * PIECE];
+	struct tern_sge from[COUNT];
+	struct rdma_pair pair;
+	struct tern_cqe cqe;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ 0 });
+	region = host_alloc(pair.a.machine, (COUNT + 1) * 8192, 4096);
+	/* No page lies behind the one before it. */
+	for (unsigned int i = 0; i <= COUNT; i++)
+		pages[i] = region + i * 8192;
+	body.pages = driver_page_table(pair.a.machine, pages, COUNT + 1, 12, 1, 0,
+				       (COUNT + 1) * 4096);
+	CHECK_EQ(driver_command(pair.a.driver, TERN_COMMAND_CREATE_KEY, 77, &body, sizeof(body)),
+		 0);
+	rdma_fill(expected, sizeof(expected), 5);
+	for (unsigned int i = 0; i < COUNT; i++) {
+		from[i].address = htole64((i + 1) * 4096 - PIECE / 2);
+		from[i].length = htole32(PIECE);
+		from[i].key = htole32(77 << 8 | 3);
+		memcpy(host_pointer(pair.a.machine, pages[i] + 4096 - PIECE / 2),
+		       expected + i * PIECE, PIECE / 2);
+		memcpy(host_pointer(pair.a.machine, pages[i + 1]),
+		       expected + i * PIECE + PIECE / 2, PIECE / 2);
+	}
+	request.sges = from;
+	rdma_post_receive(&pair.b, 0, sizeof(expected));
+	rdma_post(&pair, &pair.a, &request);
+	rdma_wait(&pair, &pair.b.receive_cq, &cqe);
+	CHECK_EQ(cqe.status, TERN_WC_SUCCESS);
+	CHECK_EQ(le32toh(cqe.byte_count), sizeof(expected));
+	CHECK_MEM(rdma_memory(&pair.b, 0), expected, sizeof(expected));
+	rdma_pair_destroy(&pair);
+}

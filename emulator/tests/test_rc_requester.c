@@ -3,7 +3,6 @@
 #include <endian.h>
 
 #include "host_peer.h"
-#include "rdma_qp.h"
 #include "tern_test.h"
 
 #define ACK		(WIRE_AETH_ACK | WIRE_CREDITS_UNLIMITED)
@@ -278,76 +277,23 @@ TERN_TEST(progress_restores_the_retries)
 	stop();
 }
 
-static const struct requester *requester_of(const struct rdma_side *side)
+/* Each acknowledge that is news puts the retransmission off. */
+TERN_TEST(progress_starts_the_timer_anew)
 {
-	return &rdma_of(qp_find(&side->machine->nic->functions[0], side->qp.qpn))->requester;
-}
+	uint64_t last;
 
-static uint32_t *requests_shared(void)
-{
-	return &setup.pair.a.machine->nic->rdma->requests_shared;
-}
-
-static void fill_ring(void)
-{
-	for (unsigned int i = 0; i < 2 * REQUESTS_MAX; i++)
-		post(TERN_WQE_WRITE, 1);
+	start((struct rdma_options){ .path_mtu = 1, .timeout = 10 });
+	post(TERN_WQE_WRITE, 256 * 10);
 	world_settle(setup.pair.world);
-	CHECK_EQ(requester_of(&setup.pair.a)->ring_size, REQUESTS_MAX);
-	CHECK_EQ(*requests_shared(), REQUESTS_MAX - REQUESTS_MIN);
-	peer_flush(&setup.peer);
-}
-
-static void expect_ring_given_back(void)
-{
-	CHECK_EQ(requester_of(&setup.pair.a)->ring_size, REQUESTS_MIN);
-	CHECK_EQ(*requests_shared(), 0);
-}
-
-/* Memory for requests in flight is taken as they pile up, and not kept for ever. */
-TERN_TEST(memory_of_requests_is_given_back)
-{
-	start((struct rdma_options){ .no_timeout = true });
-	fill_ring();
-	CHECK_EQ(driver_qp_modify(&setup.pair.a.qp, TERN_QP_RESET, 0, NULL), 0);
-	expect_ring_given_back();
-	stop();
-
-	start((struct rdma_options){ .no_timeout = true });
-	fill_ring();
-	CHECK_EQ(driver_qp_modify(&setup.pair.a.qp, TERN_QP_ERROR, 0, NULL), 0);
-	world_settle(setup.pair.world);
-	expect_ring_given_back();
-	stop();
-
-	start((struct rdma_options){ .no_timeout = true });
-	fill_ring();
-	CHECK_EQ(driver_command(setup.pair.a.driver, TERN_COMMAND_DESTROY_QP,
-				setup.pair.a.qp.qpn, NULL, 0), 0);
-	CHECK_EQ(*requests_shared(), 0);
-	stop();
-}
-
-/* Where other queue pairs hold it, it is done without, and what is idle gives it back. */
-TERN_TEST(memory_of_requests_is_bounded)
-{
-	uint32_t others = REQUESTS_SHARED - REQUESTS_MIN, index;
-
-	start((struct rdma_options){ 0 });
-	*requests_shared() += others;
-	for (unsigned int i = 0; i < 100; i++) {
-		index = post(TERN_WQE_WRITE, 1);
-		world_settle(setup.pair.world);
-	}
-	CHECK_EQ(requester_of(&setup.pair.a)->ring_size, 2 * REQUESTS_MIN);
-	for (unsigned int i = 0; i < 100; i++) {
-		expect_packet(WIRE_RC_WRITE_ONLY, i);
+	for (uint32_t i = 0; i < 9; i++) {
+		peer_flush(&setup.peer);
+		world_advance(setup.pair.world, timeout_ns(10) * 9 / 10);
+		CHECK(!peer_next(&setup.peer));
 		acknowledge(i, ACK);
-		expect_status(TERN_WC_SUCCESS, index - 99 + i);
 	}
-	CHECK_EQ(requester_of(&setup.pair.a)->ring_size, REQUESTS_MIN);
-	CHECK_EQ(*requests_shared(), others);
-	*requests_shared() -= others;
+	last = setup.pair.world->now;
+	CHECK(peer_wait(&setup.peer, 2 * timeout_ns(10)));
+	CHECK(setup.peer.time >= last + timeout_ns(10));
 	stop();
 }
 

@@ -133,6 +133,13 @@ TERN_TEST(duplicates_are_acknowledged_and_not_executed)
 	}
 	CHECK(rdma_none(&setup.pair.a.receive_cq));
 	CHECK_EQ(rdma_counter(&setup.pair.a, "duplicate_request"), 2);
+	/* The half of all PSNs that is behind what is expected are duplicates, no one more. */
+	request(WIRE_RC_WRITE_ONLY, 2 - 0x800000, 0);
+	expect_answer(1, ACK, 2);
+	CHECK_EQ(rdma_counter(&setup.pair.a, "duplicate_request"), 3);
+	request(WIRE_RC_WRITE_ONLY, 2 + 0x7fffff, 0);
+	expect_answer(2, NAK(SEQUENCE), 2);
+	CHECK_EQ(rdma_counter(&setup.pair.a, "out_of_sequence"), 1);
 	CHECK_EQ(state(), TERN_QP_RTS);
 	stop();
 }
@@ -209,6 +216,19 @@ TERN_TEST(read_is_answered_and_repeated)
 	peer_send(&setup.peer, &headers, NULL, 0);
 	expect_silence();
 	CHECK_EQ(state(), TERN_QP_RTS);
+	stop();
+}
+
+/* A response acknowledges what came before the READ: nothing else needs to. */
+TERN_TEST(response_instead_of_an_acknowledge)
+{
+	start((struct rdma_options){ 0 });
+	request(WIRE_RC_WRITE_ONLY, 0, 4);
+	request(WIRE_RC_READ_REQUEST, 1, 4);
+	CHECK(peer_next(&setup.peer));
+	CHECK_EQ(setup.peer.packet.headers.opcode, WIRE_RC_READ_RESPONSE_ONLY);
+	CHECK_EQ(setup.peer.packet.headers.psn, (PSN + 1) & WIRE_PSN_MASK);
+	expect_silence();
 	stop();
 }
 
@@ -728,6 +748,24 @@ TERN_TEST(established_event_in_rtr)
 	request(WIRE_RC_WRITE_ONLY, 1, 4);
 	CHECK(!rdma_event(&setup.pair.a, &eqe));
 	expect_answer(1, ACK, 2);
+	stop();
+}
+
+/* A congestion notification is neither an error nor a request. */
+TERN_TEST(congestion_notifications)
+{
+	struct wire_headers headers;
+
+	fresh();
+	headers = headers_of(WIRE_CNP, 0);
+	headers.ack_request = false;
+	peer_send(&setup.peer, &headers, NULL, 0);
+	expect_silence();
+	CHECK_EQ(rdma_counter(&setup.pair.a, "rx_malformed"), 0);
+	CHECK_EQ(rdma_counter(&setup.pair.a, "rx_no_qp"), 0);
+	CHECK_EQ(rdma_counter(&setup.pair.a, "duplicate_request"), 0);
+	request(WIRE_RC_WRITE_ONLY, 0, 4);
+	expect_answer(0, ACK, 1);
 	stop();
 }
 

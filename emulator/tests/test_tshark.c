@@ -31,8 +31,7 @@ struct opcodes {
 static struct rdma_pair pair;
 static struct tern_loop *loop;
 static struct tern_capture *capture;
-static char directory[] = "/tmp/tern-test-XXXXXX";
-static char path[64];
+static char directory[32], path[64];
 static struct packet packets[PACKETS_MAX];	/* as they should be, in order */
 static unsigned int packet_count;
 static uint32_t next_psn;
@@ -212,6 +211,7 @@ TERN_TEST(what_tshark_makes_of_our_packets)
 
 	if (system("command -v tshark > /dev/null"))
 		SKIP("there is no tshark");
+	strcpy(directory, "/tmp/tern-test-XXXXXX");
 	CHECK(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/wire.pcap", directory);
 	loop = tern_loop_create();

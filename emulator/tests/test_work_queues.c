@@ -157,6 +157,13 @@ TERN_TEST(shape_of_inline_requests)
 		CHECK_EQ(got.length, length);
 		CHECK_MEM(got.inline_data, wqe.rest + 16, length);
 	}
+	/* Without a remote segment there is room for more, but it is not allowed. */
+	wqe.control.opcode = TERN_WQE_SEND;
+	for (unsigned int length = 479; length <= 500; length++) {
+		wqe.control.inline_length = htole16((uint16_t)length);
+		CHECK_EQ(fetch(&wqe, 8, &got), length <= 480 ? WQE_OK : WQE_MALFORMED);
+	}
+	wqe.control.opcode = TERN_WQE_WRITE;
 	wqe.control.blocks = 1;
 	wqe.control.inline_length = htole16(32);
 	CHECK_EQ(fetch(&wqe, 8, &got), WQE_OK);
