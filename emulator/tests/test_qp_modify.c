@@ -174,6 +174,28 @@ TERN_TEST(attribute_limits)
 	rdma_pair_destroy(&pair);
 }
 
+/* A GID of IPv4 reaches those of IPv4 only, others others. */
+TERN_TEST(addresses_of_one_network)
+{
+	static const uint8_t ipv4[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 9 };
+	static const uint8_t ipv6[16] = { 0xfd, [15] = 9 };
+	static const enum rdma_network networks[] = { RDMA_V2_IPV4, RDMA_V2_IPV6 };
+	struct tern_qp_attributes attributes;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		rdma_pair_create(&pair, &(struct rdma_options){ .network = networks[i] });
+		CHECK(take_to(TERN_QP_INIT));
+		good_attributes(&attributes);
+		memcpy(attributes.address.destination_gid, ipv4, 16);
+		CHECK_EQ(modify(TERN_QP_INIT, TERN_QP_INIT, TERN_QP_SET_ADDRESS, &attributes),
+			 i ? TERN_COMMAND_STATUS_BAD_PARAMETER : 0);
+		memcpy(attributes.address.destination_gid, ipv6, 16);
+		CHECK_EQ(modify(TERN_QP_INIT, TERN_QP_INIT, TERN_QP_SET_ADDRESS, &attributes),
+			 i ? 0 : TERN_COMMAND_STATUS_BAD_PARAMETER);
+		rdma_pair_destroy(&pair);
+	}
+}
+
 /* 1500 has room for 1024, 4200 for 4096. */
 TERN_TEST(path_mtu_follows_the_port)
 {

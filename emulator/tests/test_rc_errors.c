@@ -299,6 +299,33 @@ TERN_TEST(flush_of_a_queue_that_cannot_be_read)
 	rdma_pair_destroy(&pair);
 }
 
+/* An index that goes back to what is in flight: the queue pair fails, what was posted is flushed. */
+TERN_TEST(producer_that_goes_back)
+{
+	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 10 };
+	struct rdma_pair pair;
+	struct tern_eqe eqe;
+	uint32_t back;
+
+	rdma_pair_create(&pair, &(struct rdma_options){ .latency_ns = 1000000 });
+	rdma_post(&pair, &pair.a, &write);
+	rdma_post(&pair, &pair.a, &write);
+	back = rdma_post(&pair, &pair.a, &write);
+	world_settle(pair.world);
+	*(uint32_t *)host_pointer(pair.a.machine, pair.a.qp.sq_record) = htole32(back);
+	driver_doorbell(pair.a.driver, pair.a.qp.doorbell_page, TERN_DOORBELL_SEND,
+			pair.a.qp.qpn, back);
+	world_settle(pair.world);
+	CHECK_EQ(state_of(&pair.a), TERN_QP_ERROR);
+	CHECK(rdma_event(&pair.a, &eqe));
+	CHECK_EQ(eqe.type, TERN_EVENT_QP_FATAL);
+	CHECK_EQ(host_counter(pair.a.machine, 0, "index_errors"), 1);
+	for (uint32_t i = 0; i <= back; i++)
+		expect(&pair, &pair.a.send_cq, TERN_WC_FLUSHED, i);
+	CHECK(rdma_none(&pair.a.send_cq));
+	rdma_pair_destroy(&pair);
+}
+
 static void reconnect(struct rdma_pair *pair, struct rdma_side *side)
 {
 	struct tern_qp_attributes attributes;

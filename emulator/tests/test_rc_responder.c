@@ -654,6 +654,49 @@ TERN_TEST(key_replaced_in_the_middle)
 	stop();
 }
 
+/* A READ that is asked for again is checked again. */
+TERN_TEST(read_repeated_without_the_right)
+{
+	struct tern_qp_attributes attributes = { .access = htole32(TERN_ACCESS_REMOTE_WRITE) };
+
+	fresh();
+	request(WIRE_RC_READ_REQUEST, 0, 4);
+	CHECK(peer_next(&setup.peer));
+	CHECK_EQ(driver_qp_modify(&setup.pair.a.qp, TERN_QP_RTS, TERN_QP_SET_ACCESS, &attributes),
+		 0);
+	request(WIRE_RC_READ_REQUEST, 0, 4);
+	expect_answer(1, NAK(INVALID_REQUEST), 1);
+	CHECK_EQ(state(), TERN_QP_ERROR);
+	stop();
+}
+
+/* Packets of another service than the queue pair's. */
+TERN_TEST(packets_of_another_service)
+{
+	struct wire_headers headers;
+
+	fresh();
+	rdma_post_receive(&setup.pair.a, 0, 100);
+	headers = headers_of(WIRE_UD_SEND_ONLY, 0);
+	headers.deth.qkey = RDMA_QKEY;
+	peer_send(&setup.peer, &headers, setup.data, 10);
+	expect_silence();
+	CHECK_EQ(rdma_counter(&setup.pair.a, "rx_malformed"), 1);
+	CHECK(rdma_none(&setup.pair.a.receive_cq));
+	CHECK_EQ(state(), TERN_QP_RTS);
+	stop();
+
+	start((struct rdma_options){ .type = TERN_QP_UD });
+	rdma_post_receive(&setup.pair.a, 0, 100);
+	headers = headers_of(WIRE_RC_SEND_ONLY, 0);
+	headers.deth.qkey = RDMA_QKEY;
+	peer_send(&setup.peer, &headers, setup.data, 10);
+	expect_silence();
+	CHECK_EQ(rdma_counter(&setup.pair.a, "rx_malformed"), 1);
+	CHECK(rdma_none(&setup.pair.a.receive_cq));
+	stop();
+}
+
 /* A receive that does not fit or may not be written ends with the error that says so. */
 TERN_TEST(receives_that_fail)
 {

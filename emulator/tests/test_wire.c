@@ -354,6 +354,12 @@ TERN_TEST(lengths_that_lie)
 		flat[path.length + 1] |= 0x10;
 		CHECK_EQ(parse(&packet, &frame, flat, length), WIRE_MALFORMED);
 		length = wire_build(flat, &path, &headers, 4, 1) + 8;
+		/* Data behind a header that takes none. */
+		headers.opcode = WIRE_RC_ACKNOWLEDGE;
+		length = wire_build(flat, &path, &headers, 4, 1) + 8;
+		CHECK_EQ(parse(&packet, &frame, flat, length), WIRE_MALFORMED);
+		headers.opcode = WIRE_RC_SEND_ONLY;
+		length = wire_build(flat, &path, &headers, 4, 1) + 8;
 		/* The network header's length: too long, too short, not of words. */
 		for (unsigned int value = 0; value < 512; value++) {
 			enum wire_result result;
