@@ -631,6 +631,7 @@ TERN_TEST(key_destroyed_in_the_middle)
 TERN_TEST(key_replaced_in_the_middle)
 {
 	struct rdma_side *a = &setup.pair.a;
+	uint32_t last;
 
 	fresh();
 	write_in_two(MTU, UINT32_MAX, 3 * MTU, 0);
@@ -646,9 +647,12 @@ TERN_TEST(key_replaced_in_the_middle)
 	CHECK(peer_next(&setup.peer));
 	driver_key_replace(a->driver, a->key, a->buffer, a->buffer_bytes,
 			   TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_WRITE, RDMA_PD);
-	while (peer_wait(&setup.peer, 1000000) &&
-	       setup.peer.packet.headers.opcode != WIRE_RC_ACKNOWLEDGE)
-		;
+	do {
+		last = setup.peer.packet.headers.psn;
+		CHECK(peer_wait(&setup.peer, 1000000));
+	} while (setup.peer.packet.headers.opcode != WIRE_RC_ACKNOWLEDGE);
+	/* It refuses the response that would have come now, not the whole READ or what is behind. */
+	CHECK_EQ(setup.peer.packet.headers.psn, (last + 1) & WIRE_PSN_MASK);
 	CHECK_EQ(setup.peer.packet.headers.aeth.syndrome, NAK(REMOTE_ACCESS));
 	expect_event(TERN_EVENT_QP_ACCESS_ERROR);
 	stop();

@@ -354,6 +354,13 @@ TERN_TEST(lengths_that_lie)
 		flat[path.length + 1] |= 0x10;
 		CHECK_EQ(parse(&packet, &frame, flat, length), WIRE_MALFORMED);
 		length = wire_build(flat, &path, &headers, 4, 1) + 8;
+		/* UDP that reaches beyond the Internet protocol's end, though not the frame's. */
+		if (network != WIRE_V1) {
+			uint8_t *udp = l3 + (network == WIRE_V2_IPV4 ? 20 : 40);
+
+			wire_put_u16(udp + 4, (uint16_t)(wire_get_u16(udp + 4) + 4));
+			CHECK_EQ(parse(&packet, &frame, flat, length + 4), WIRE_NOT_ROCE);
+		}
 		/* Data behind a header that takes none. */
 		headers.opcode = WIRE_RC_ACKNOWLEDGE;
 		length = wire_build(flat, &path, &headers, 4, 1) + 8;

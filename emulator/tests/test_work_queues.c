@@ -312,6 +312,40 @@ static const char *state(void)
 	return info.state;
 }
 
+static bool post_at_next_read;
+
+/* The host posts just after the device looked, and just before it asks for a doorbell. */
+static void post_after_read(struct machine *from, uint64_t iova, size_t length)
+{
+	(void)from;
+	(void)length;
+	if (!post_at_next_read || iova != qp.sq_record)
+		return;
+	post_at_next_read = false;
+	CHECK_EQ(ring_word(qp.sq_record), 0);
+	driver_post_send(&qp, &nop, 1);
+}
+
+TERN_TEST(posted_while_the_queue_falls_asleep)
+{
+	struct tern_cqe cqe;
+
+	setup(TERN_QP_ETHERNET);
+	to_rts();
+	host_set_pages(machine, qp.sq_record & ~UINT64_C(4095), 4096, HOST_PAGE_UNMAPPABLE);
+	machine->on_read = post_after_read;
+	/* Long enough for it to fall asleep by itself, though the NIC runs on. */
+	world->now += 100000;
+	post_at_next_read = true;
+	while (host_run(machine, 64))
+		;
+	CHECK(!post_at_next_read);
+	CHECK_EQ(qp.doorbells, 0);
+	CHECK(driver_cq_poll(&cq, &cqe));
+	CHECK_EQ(cqe.status, TERN_WC_SUCCESS);
+	world_destroy(world);
+}
+
 /* An index anywhere outside of the ring: the queue pair fails, once, and nothing else does. */
 TERN_TEST(producer_outside_the_ring)
 {
