@@ -2,6 +2,7 @@
 /* Tern driver: the module, and the PCI function's coming and going. */
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/pm.h>
 
 #include "adapter.h"
 #include "command_queue.h"
@@ -172,7 +173,7 @@ static void tern_shutdown(struct pci_dev *pdev)
 	pci_disable_device(pdev);
 }
 
-/* Before a function level reset, and after an error: nothing touches the device on return. */
+/* Before a reset or sleep, and after an error: nothing touches the device on return. */
 static void tern_reset_prepare(struct pci_dev *pdev)
 {
 	struct tern_adapter *adapter = pci_get_drvdata(pdev);
@@ -182,36 +183,70 @@ static void tern_reset_prepare(struct pci_dev *pdev)
 	tern_device_stop(adapter);
 }
 
-static int tern_restart(struct tern_adapter *adapter)
+/* All of it but the auxiliary device; what does not start is dead. */
+static int tern_restart(struct pci_dev *pdev)
 {
+	struct tern_adapter *adapter = pci_get_drvdata(pdev);
 	int err;
 
+	/* For tern_slot_reset(): restoring has used up what was saved before. */
+	pci_save_state(pdev);
 	err = tern_device_start(adapter);
 	if (err)
-		return err;
+		goto dead;
 	err = tern_netdev_resume(adapter);
 	if (err)
 		goto stop;
 	tern_health_start(adapter);
-	err = tern_auxiliary_add(adapter);
-	if (err)
-		goto suspend;
 	return 0;
 
-suspend:
-	tern_netdev_suspend(adapter);
 stop:
 	tern_device_stop(adapter);
+dead:
+	dev_err(&pdev->dev, "the device did not start again: %d\n", err);
+	tern_declare_dead(adapter, "it did not start again");
 	return err;
+}
+
+static void tern_auxiliary_restore(struct tern_adapter *adapter)
+{
+	int err = tern_auxiliary_add(adapter);
+
+	if (err)
+		dev_err(tern_dev(adapter), "there is no RDMA any more: %d\n", err);
 }
 
 static void tern_reset_done(struct pci_dev *pdev)
 {
-	int err = tern_restart(pci_get_drvdata(pdev));
-
-	if (err)
-		dev_err(&pdev->dev, "the device did not start again after its reset: %d\n", err);
+	if (!tern_restart(pdev))
+		tern_auxiliary_restore(pci_get_drvdata(pdev));
 }
+
+/* The function may lose its power and come back as after a reset. */
+static int tern_pm_suspend(struct device *dev)
+{
+	tern_reset_prepare(to_pci_dev(dev));
+	return 0;
+}
+
+static int tern_pm_resume(struct device *dev)
+{
+	return tern_restart(to_pci_dev(dev));
+}
+
+/* Until now this device counts as asleep, and may have no new child. */
+static void tern_pm_complete(struct device *dev)
+{
+	struct tern_adapter *adapter = dev_get_drvdata(dev);
+
+	if (adapter->started && !adapter->rdma)
+		tern_auxiliary_restore(adapter);
+}
+
+static const struct dev_pm_ops tern_pm_ops = {
+	SYSTEM_SLEEP_PM_OPS(tern_pm_suspend, tern_pm_resume)
+	.complete = pm_sleep_ptr(tern_pm_complete),
+};
 
 static pci_ers_result_t tern_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
@@ -260,6 +295,7 @@ static struct pci_driver tern_pci_driver = {
 	.probe = tern_probe,
 	.remove = tern_remove,
 	.shutdown = tern_shutdown,
+	.driver.pm = pm_sleep_ptr(&tern_pm_ops),
 	.err_handler = &tern_error_handlers,
 };
 
