@@ -602,6 +602,18 @@ TERN_TEST(operations_that_the_queue_pair_does_not_allow)
 	invalid_request();
 }
 
+/* Longer than a message may be: not an access that is wrong, but a request that is. */
+TERN_TEST(read_longer_than_the_limit)
+{
+	struct wire_headers headers;
+
+	fresh();
+	headers = headers_of(WIRE_RC_READ_REQUEST, 0);
+	headers.reth.length = 0x80000001;
+	peer_send(&setup.peer, &headers, NULL, 0);
+	invalid_request();
+}
+
 /* The key goes while a message is on its way. */
 TERN_TEST(key_destroyed_in_the_middle)
 {

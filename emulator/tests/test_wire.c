@@ -272,6 +272,29 @@ TERN_TEST(each_opcode_round_trips)
 	}
 }
 
+/* The checksum of the IPv4 header, whatever carries it makes. */
+TERN_TEST(each_identification)
+{
+	uint8_t flat[256] = { 0 };
+	struct wire_headers headers;
+	struct wire_address address;
+	struct wire_packet packet;
+	struct tern_frame frame;
+	struct wire_path path;
+	size_t length;
+
+	make_address(&address, WIRE_V2_IPV4, false);
+	/* Large words, so that the sum of carries carries, too. */
+	memset(address.source_gid + 12, 0xf0, 4);
+	memset(address.destination_gid + 12, 0xfa, 4);
+	wire_path_build(&path, &address);
+	fill_headers(&headers, WIRE_RC_SEND_ONLY);
+	for (unsigned int identification = 0; identification < 65536; identification++) {
+		length = wire_build(flat, &path, &headers, 4, (uint16_t)identification) + 8;
+		CHECK_EQ(parse(&packet, &frame, flat, length), WIRE_OK);
+	}
+}
+
 /* All opcodes, all short lengths, all pad counts, in memory that ends where the frame ends. */
 TERN_TEST(short_packets_are_not_read_beyond_their_end)
 {
