@@ -261,6 +261,19 @@ static void attributes_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_value(test, c, U32_MAX), -EINVAL);
 }
 
+/* Ports are counted from one. */
+static void attributes_port_has_no_zero(struct kunit *test)
+{
+	struct tern_ib_transition from = from_state(IB_QPT_RC, IB_QPS_RESET);
+	struct ib_qp_attr attr = good_attributes(IB_QPS_INIT);
+
+	attr.port_num = 0;
+	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT),
+			-EINVAL);
+	rdma_ah_set_port_num(&attr.ah_attr, 0);
+	KUNIT_EXPECT_EQ(test, tern_ib_check_address(&fixture_limits, &attr.ah_attr), -EINVAL);
+}
+
 static void attributes_path_mtu_has_no_zero(struct kunit *test)
 {
 	struct tern_ib_transition from = from_state(IB_QPT_RC, IB_QPS_INIT);
@@ -278,6 +291,9 @@ static void attributes_access(struct kunit *test)
 	/* What ib_cm asks for, whether there are atomics or not. */
 	attr.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
 			       IB_ACCESS_REMOTE_ATOMIC;
+	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT), 0);
+	/* Memory windows are refused where they are made. */
+	attr.qp_access_flags = IB_ACCESS_MW_BIND;
 	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT), 0);
 	attr.qp_access_flags = IB_ACCESS_ON_DEMAND;
 	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT),
@@ -363,6 +379,8 @@ static void encode_values(struct kunit *test)
 	const struct tern_qp_attributes *out = &body.attributes;
 
 	attr.qp_access_flags |= IB_ACCESS_LOCAL_WRITE;
+	attr.en_sqd_async_notify = 2;
+	attr.pkey_index = 0x102;
 	tern_ib_encode_modify(&from, &attr, RC_RTR | RC_RTS | RC_INIT | IB_QP_QKEY |
 			      IB_QP_EN_SQD_ASYNC_NOTIFY, &body);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(out->remote_qpn), 0xfffffe);
@@ -379,6 +397,7 @@ static void encode_values(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out->initiator_depth, 16);
 	KUNIT_EXPECT_EQ(test, out->responder_resources, 12);
 	KUNIT_EXPECT_EQ(test, out->sqd_notify, 1);
+	KUNIT_EXPECT_EQ(test, le16_to_cpu(out->pkey_index), 0x102);
 	KUNIT_EXPECT_EQ(test, le16_to_cpu(out->address.source_gid_index), 7);
 	KUNIT_EXPECT_EQ(test, out->address.hop_limit, 64);
 }
@@ -437,7 +456,9 @@ static void decode_gives_back(struct kunit *test)
 	struct tern_qp_status status = { .state = TERN_QP_RTS, .sq_draining = 1 };
 	struct ib_qp_attr back = {};
 
-	tern_ib_encode_modify(&from, &attr, RC_RTR | RC_RTS | RC_INIT | IB_QP_QKEY, &body);
+	attr.pkey_index = 3;
+	tern_ib_encode_modify(&from, &attr, RC_RTR | RC_RTS | RC_INIT | IB_QP_QKEY |
+			      IB_QP_EN_SQD_ASYNC_NOTIFY, &body);
 	status.attributes = body.attributes;
 	KUNIT_ASSERT_EQ(test, tern_ib_decode_attributes(IB_QPT_RC, &status, &back), 0);
 	KUNIT_EXPECT_EQ(test, back.qp_state, IB_QPS_RTS);
@@ -454,8 +475,25 @@ static void decode_gives_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, back.timeout, attr.timeout);
 	KUNIT_EXPECT_EQ(test, back.retry_cnt, attr.retry_cnt);
 	KUNIT_EXPECT_EQ(test, back.rnr_retry, attr.rnr_retry);
+	KUNIT_EXPECT_EQ(test, back.pkey_index, 3);
+	KUNIT_EXPECT_EQ(test, back.en_sqd_async_notify, 1);
+	KUNIT_EXPECT_EQ(test, back.path_mig_state, IB_MIG_MIGRATED);
 	KUNIT_EXPECT_EQ(test, back.port_num, 1);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_port_num(&back.ah_attr), 1);
 	KUNIT_EXPECT_EQ(test, back.ah_attr.grh.sgid_index, 7);
+}
+
+/* Who is not connected has no address of its own. */
+static void decode_of_a_datagram_queue_pair(struct kunit *test)
+{
+	struct tern_qp_status status = { .state = TERN_QP_RTS };
+	struct ib_qp_attr attr = {};
+
+	status.attributes.address.hop_limit = 64;
+	KUNIT_ASSERT_EQ(test, tern_ib_decode_attributes(IB_QPT_UD, &status, &attr), 0);
+	KUNIT_EXPECT_NULL(test, memchr_inv(&attr.ah_attr, 0, sizeof(attr.ah_attr)));
+	/* The verbs have no path MTU of zero. */
+	KUNIT_EXPECT_EQ(test, attr.path_mtu, IB_MTU_256);
 }
 
 static void decode_of_a_liar(struct kunit *test)
@@ -469,6 +507,7 @@ static void decode_of_a_liar(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, tern_ib_decode_attributes(IB_QPT_RC, &status, &attr), 0);
 	KUNIT_EXPECT_EQ(test, attr.path_mtu, IB_MTU_4096);
 	KUNIT_EXPECT_EQ(test, attr.rq_psn, 0xffffff);
+	KUNIT_EXPECT_EQ(test, attr.sq_psn, 0xffffff);
 	KUNIT_EXPECT_EQ(test, attr.dest_qp_num, 0xffffff);
 	KUNIT_EXPECT_EQ(test, attr.ah_attr.grh.flow_label, 0xfffff);
 }
@@ -480,6 +519,7 @@ static struct kunit_case attributes_cases[] = {
 	KUNIT_CASE(attributes_current_state),
 	KUNIT_CASE(attributes_refuse_what_is_not_there),
 	KUNIT_CASE_PARAM(attributes_limits, bound_gen_params),
+	KUNIT_CASE(attributes_port_has_no_zero),
 	KUNIT_CASE(attributes_path_mtu_has_no_zero),
 	KUNIT_CASE(attributes_access),
 	KUNIT_CASE(attributes_address),
@@ -489,6 +529,7 @@ static struct kunit_case attributes_cases[] = {
 	KUNIT_CASE(encode_source_port),
 	KUNIT_CASE(encode_source_port_of_known_peer),
 	KUNIT_CASE(decode_gives_back),
+	KUNIT_CASE(decode_of_a_datagram_queue_pair),
 	KUNIT_CASE(decode_of_a_liar),
 	{}
 };

@@ -40,8 +40,12 @@ struct speed_case {
 static const struct speed_case speed_cases[] = {
 	{ 0, IB_SPEED_SDR, IB_WIDTH_1X },
 	{ 1000, IB_SPEED_SDR, IB_WIDTH_1X },
+	{ 4999, IB_SPEED_SDR, IB_WIDTH_1X },
+	{ 5000, IB_SPEED_DDR, IB_WIDTH_1X },
 	{ 9999, IB_SPEED_DDR, IB_WIDTH_1X },
 	{ 10000, IB_SPEED_FDR10, IB_WIDTH_1X },
+	{ 19999, IB_SPEED_FDR10, IB_WIDTH_1X },
+	{ 20000, IB_SPEED_DDR, IB_WIDTH_4X },
 	{ 25000, IB_SPEED_EDR, IB_WIDTH_1X },
 	{ 30000, IB_SPEED_EDR, IB_WIDTH_1X },
 	{ 40000, IB_SPEED_FDR10, IB_WIDTH_4X },
@@ -49,6 +53,7 @@ static const struct speed_case speed_cases[] = {
 	{ 100000, IB_SPEED_EDR, IB_WIDTH_4X },
 	{ 200000, IB_SPEED_HDR, IB_WIDTH_4X },
 	{ 400000, IB_SPEED_NDR, IB_WIDTH_4X },
+	{ 799999, IB_SPEED_NDR, IB_WIDTH_4X },
 	{ 800000, IB_SPEED_XDR, IB_WIDTH_4X },
 	{ U32_MAX, IB_SPEED_XDR, IB_WIDTH_4X },
 };
@@ -106,6 +111,16 @@ static void convert_gid_vlan(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, body.flags, TERN_GID_VLAN);
 		KUNIT_EXPECT_EQ(test, le16_to_cpu(body.vlan_id), vlans[i]);
 	}
+}
+
+/* A number that no VLAN has is none. */
+static void convert_gid_beyond_vlans(struct kunit *test)
+{
+	struct tern_command_set_gid body;
+
+	KUNIT_ASSERT_EQ(test, tern_ib_gid_to(&gid, IB_GID_TYPE_ROCE, mac, 4096, &body), 0);
+	KUNIT_EXPECT_EQ(test, body.flags, 0);
+	KUNIT_EXPECT_EQ(test, le16_to_cpu(body.vlan_id), 0);
 }
 
 static void convert_gid_refuses_infiniband(struct kunit *test)
@@ -231,6 +246,7 @@ static struct kunit_case convert_cases[] = {
 	KUNIT_CASE_PARAM(convert_speed, speed_gen_params),
 	KUNIT_CASE(convert_gid_plain),
 	KUNIT_CASE(convert_gid_vlan),
+	KUNIT_CASE(convert_gid_beyond_vlans),
 	KUNIT_CASE(convert_gid_refuses_infiniband),
 	KUNIT_CASE(convert_address_and_back),
 	KUNIT_CASE(convert_address_masks),

@@ -139,6 +139,7 @@ static void cqe_datagram(struct kunit *test)
 		.flags = TERN_CQE_FLAG_GRH | TERN_CQE_FLAG_IPV4,
 		.byte_count = cpu_to_le32(296),
 		.source_qpn = cpu_to_le32(0xff000001),
+		.pkey_index = cpu_to_le16(0x201),
 		.source_mac = { 2, 0, 0, 0, 0, 9 },
 		.network_type = TERN_GID_TYPE_ROCE_V2,
 	};
@@ -147,6 +148,7 @@ static void cqe_datagram(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wc.wc_flags,
 			IB_WC_GRH | IB_WC_WITH_SMAC | IB_WC_WITH_NETWORK_HDR_TYPE);
 	KUNIT_EXPECT_EQ(test, wc.src_qp, 1);
+	KUNIT_EXPECT_EQ(test, wc.pkey_index, 0x201);
 	KUNIT_EXPECT_EQ(test, wc.byte_len, 296);
 	KUNIT_EXPECT_EQ(test, wc.network_hdr_type, RDMA_NETWORK_IPV4);
 	KUNIT_EXPECT_MEMEQ(test, wc.smac, cqe.source_mac, ETH_ALEN);
@@ -173,6 +175,7 @@ static void cqe_flushed(struct kunit *test)
 	memset(&wc, 0xff, sizeof(wc));
 	tern_ib_flushed_wc(&posted, &wc);
 	KUNIT_EXPECT_EQ(test, wc.wr_id, 55);
+	KUNIT_EXPECT_EQ(test, wc.port_num, 1);
 	KUNIT_EXPECT_EQ(test, wc.status, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, wc.wc_flags, 0);
 }

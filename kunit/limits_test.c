@@ -35,7 +35,24 @@ static void limits_follow_the_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, limits.max_initiator_depth, fixture_limits.max_initiator_depth);
 	KUNIT_EXPECT_EQ(test, limits.max_responder_resources,
 			fixture_limits.max_responder_resources);
+	KUNIT_EXPECT_EQ(test, limits.max_message, fixture_limits.max_message);
+	KUNIT_EXPECT_EQ(test, limits.page_sizes, fixture_limits.page_sizes);
 	KUNIT_EXPECT_EQ(test, limits.gid_count, fixture_limits.gid_count);
+	KUNIT_EXPECT_EQ(test, limits.pkey_count, fixture_limits.pkey_count);
+	KUNIT_EXPECT_EQ(test, limits.sq_shift_max, fixture_limits.sq_shift_max);
+	KUNIT_EXPECT_EQ(test, limits.rq_shift_max, fixture_limits.rq_shift_max);
+	KUNIT_EXPECT_EQ(test, limits.cq_shift_max, fixture_limits.cq_shift_max);
+}
+
+/* A queue of fewer blocks than the largest work request has holds a small one still. */
+static void limits_of_a_tiny_queue(struct kunit *test)
+{
+	struct tern_capabilities caps = fixture_caps;
+	struct tern_ib_limits limits;
+
+	caps.sq_shift_max = 2;
+	tern_ib_limits_from(&limits, &caps);
+	KUNIT_EXPECT_EQ(test, limits.max_qp_wr, 1);
 }
 
 /* A device that claims more than a work request has room for is not believed. */
@@ -246,6 +263,7 @@ static void limits_want_zeros_for_no_queue(struct kunit *test)
 
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(limits_follow_the_device),
+	KUNIT_CASE(limits_of_a_tiny_queue),
 	KUNIT_CASE(limits_fit_the_format),
 	KUNIT_CASE(limits_name_every_gid),
 	KUNIT_CASE(limits_of_receive_bound_both),
