@@ -51,7 +51,7 @@ struct tern_queue_record {
 	__le32 index;		/* free-running: producer of SQ, RQ, SRQ; consumer of CQ, EQ */
 	__le32 arm;		/* CQ and EQ: arm word; else 0 */
 	__le32 reserved0[14];
-	__le32 ring;		/* device: nonzero asks for a doorbell (SQ, RQ, SRQ); host: taken back */
+	__le32 ring;		/* SQ, RQ, SRQ: device: nonzero asks for a doorbell; host: 0 */
 	__le32 reserved1[15];
 };
 
