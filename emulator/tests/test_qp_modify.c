@@ -174,7 +174,7 @@ TERN_TEST(attribute_limits)
 	rdma_pair_destroy(&pair);
 }
 
-/* A GID of IPv4 reaches those of IPv4 only, others others. */
+/* A GID of IPv4 reaches those of IPv4 only, and no other one does. */
 TERN_TEST(addresses_of_one_network)
 {
 	static const uint8_t ipv4[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 9 };

@@ -299,7 +299,7 @@ TERN_TEST(flush_of_a_queue_that_cannot_be_read)
 	rdma_pair_destroy(&pair);
 }
 
-/* An index that goes back to what is in flight: the queue pair fails, what was posted is flushed. */
+/* An index that goes back to what is in flight: the queue pair fails, the rest is flushed. */
 TERN_TEST(producer_that_goes_back)
 {
 	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 10 };

@@ -663,7 +663,7 @@ TERN_TEST(key_replaced_in_the_middle)
 		last = setup.peer.packet.headers.psn;
 		CHECK(peer_wait(&setup.peer, 1000000));
 	} while (setup.peer.packet.headers.opcode != WIRE_RC_ACKNOWLEDGE);
-	/* It refuses the response that would have come now, not the whole READ or what is behind. */
+	/* It refuses the response that would have come now, not the READ or what is behind it. */
 	CHECK_EQ(setup.peer.packet.headers.psn, (last + 1) & WIRE_PSN_MASK);
 	CHECK_EQ(setup.peer.packet.headers.aeth.syndrome, NAK(REMOTE_ACCESS));
 	expect_event(TERN_EVENT_QP_ACCESS_ERROR);
