@@ -23,12 +23,13 @@ class Pair:
     virtio      whether they have virtio-net NICs too, joined as well
     processes   1: one ternd and a cable; 2: a ternd each and a unix stream
     options     further options of both NICs
+    native      as VM's
     terns       which VMs have a tern NIC; the other's wire is a virtio-net NIC
                 on ternd's unix stream, for soft-RoCE
     """
 
     def __init__(self, kernel="stock", build="emulator", virtio=False, processes=1,
-                 options="", memory="1500M", links=(), terns="ab"):
+                 options="", memory="1500M", links=(), terns="ab", native=False):
         self.run_dir = pathlib.Path(tempfile.mkdtemp(prefix="tern-pair-"))
         wire = self.run_dir / "wire"
         names = list(terns)
@@ -50,7 +51,8 @@ class Pair:
             sockets = [self.ternd_of(name).socket(name)] if name in names else []
             if not sockets:
                 wires.append(str(wire))
-            self.vms.append(VM(name, kernel, wires=wires, terns=sockets, memory=memory))
+            self.vms.append(VM(name, kernel, wires=wires, terns=sockets, memory=memory,
+                               native=native))
         self.a, self.b = self.vms
         self.virtio = virtio
         self.terns = terns

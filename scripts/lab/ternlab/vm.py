@@ -38,10 +38,13 @@ class VM:
     share   a directory of the host that the guest has at /vm
     prompt  whether a shell runs on a console that the unix socket "prompt" in
             run_dir leads to
+    native  whether the guest's own drivers handle hotplug and errors of its bus,
+            as on a real machine, and it can sleep
     """
 
     def __init__(self, name, kernel="stock", wires=(), terns=(), cpus=2,
-                 memory="1500M", append="", share=None, prompt=False):
+                 memory="1500M", append="", share=None, prompt=False,
+                 native=False):
         self.name = name
         self.kernel = kernel
         self.wires = list(wires)
@@ -56,6 +59,7 @@ class VM:
         self.share = pathlib.Path(share) if share else self.run_dir / "share"
         self.share.mkdir(parents=True, exist_ok=True)
         self.prompt = prompt
+        self.native = native
         self.console = self.run_dir / "console"
         self.kmsg_file = self.share / "kmsg"
         self.scanned = 0
@@ -84,13 +88,18 @@ class VM:
                "-drive", "id=disk,if=none,format=raw,readonly=on,file="
                f"{paths.component('guest-image')}/guest.erofs",
                "-device", "virtio-blk-pci,drive=disk",
-               "-device", "virtio-serial-pci",
+               *self.virtio(0, "virtio-serial-pci"),
                "-chardev", f"socket,id=agent,path={sock}/agent,server=on,wait=off",
                "-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"]
-        for tag, path, ro in (("tern", paths.TOP, "on"), ("vm", self.share, "off")):
+        if self.native:
+            # With ACPI's hotplug QEMU's ports do not say that their link is up, and
+            # the kernel recovers from no error on it.
+            cmd += ["-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"]
+        for n, (tag, path, ro) in enumerate((("tern", paths.TOP, "on"),
+                                             ("vm", self.share, "off")), 1):
             cmd += ["-fsdev", f"local,id={tag},path={path},readonly={ro},"
                     "security_model=none,multidevs=remap",
-                    "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
+                    *self.virtio(n, f"virtio-9p-pci,fsdev={tag},mount_tag={tag}")]
         if self.prompt:
             cmd += ["-chardev", f"socket,id=prompt,path={sock}/prompt,server=on,wait=off",
                     "-device", "virtconsole,chardev=prompt"]
@@ -107,6 +116,16 @@ class VM:
                     "-device", json.dumps(self.tern_device(n, path))]
         return [str(c) for c in cmd]
 
+    def virtio(self, n, device):
+        """Options for a virtio device. If the machine is to sleep, one that sleep does
+        not reset: Linux' 9p would not come back, and what the host had just asked of
+        the agent would be lost."""
+        if not self.native:
+            return ["-device", device]
+        return ["-device", f"pcie-root-port,id=port{n},chassis={16 + n},slot={16 + n},"
+                f"addr={24 + n:#x},hotplug=off",
+                "-device", f"{device},bus=port{n},x-pcie-pm-no-soft-reset=on"]
+
     def mac(self, n):
         """The MAC address of a virtio-net NIC, different for each VM name."""
         last = sum(self.name.encode()) % 250
@@ -121,6 +140,7 @@ class VM:
     def start(self):
         """Starts booting; several VMs may boot at once, then wait_ready()."""
         self.started = time.monotonic()
+        self.scanned = 0
         with open(self.run_dir / "qemu.log", "w", encoding="utf-8") as log:
             self.qemu = subprocess.Popen(self._command(), stdin=subprocess.DEVNULL,
                                          stdout=log, stderr=log)
