@@ -458,6 +458,48 @@ TERN_TEST(full_event_queue)
 	world_destroy(world);
 }
 
+/* An index from outside of the ring frees no entry: nothing is overwritten, and it is counted. */
+TERN_TEST(bad_consumer_index_of_an_event_queue)
+{
+	static const uint32_t bad[] = { 5, 100, 0x80000000, UINT32_MAX };
+	struct driver_cq other = { .driver = &driver, .cqn = 100, .shift = 4 };
+	struct tern_command_create_cq body = { .shift = 4, .eqn = htole32(1) };
+	struct tern_eqe eqe;
+	struct driver_eq eq;
+	uint32_t *index;
+
+	setup(4);
+	driver_eq_create(&driver, &eq, 1, 2);
+	other.ring = host_alloc(machine, 1024, 64);
+	other.record = host_alloc(machine, 128, 128);
+	body.pages = driver_pages(other.ring, 1024);
+	body.record = htole64(other.record);
+	CHECK_EQ(driver_command(&driver, TERN_COMMAND_CREATE_CQ, other.cqn, &body, sizeof(body)),
+		 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		driver_cq_arm(&other, TERN_ARM_NEXT);
+		post(other.cqn, i, 0, false);
+	}
+	index = host_pointer(machine, eq.record);
+	for (unsigned int i = 0; i < 4; i++) {
+		*index = htole32(bad[i]);
+		driver_cq_arm(&other, TERN_ARM_NEXT);
+		post(other.cqn, 4 + i, 0, false);
+		world_advance(world, 1000000);
+		CHECK(host_counter(machine, 0, "index_errors") > i);
+	}
+	*index = 0;
+	for (unsigned int i = 0; i < 4; i++)
+		CHECK(driver_eq_poll(&driver, &eq, &eqe));
+	CHECK(!driver_eq_poll(&driver, &eq, &eqe));
+	world_advance(world, 1000000);
+	/* The four that found it full became one. */
+	CHECK(driver_eq_poll(&driver, &eq, &eqe));
+	CHECK_EQ(le32toh(eqe.number), other.cqn);
+	CHECK(!driver_eq_poll(&driver, &eq, &eqe));
+	world_destroy(world);
+}
+
 /* An event does not overtake those that wait for room, though there is some now. */
 TERN_TEST(events_keep_their_order)
 {
