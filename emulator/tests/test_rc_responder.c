@@ -876,27 +876,3 @@ TERN_TEST(strangers_are_not_heard)
 	expect_answer(0, ACK, 1);
 	stop();
 }
-
-TERN_TEST(corrupted_packets_are_dropped)
-{
-	struct rdma_pair pair;
-	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 5000 };
-	struct tern_wire_rule rule = { .what = TERN_WIRE_CORRUPT, .opcode = -1, .probability = 1 };
-	int number;
-	struct tern_cqe cqe;
-
-	rdma_pair_create(&pair, &(struct rdma_options){ .timeout = 8 });
-	rdma_fill(rdma_memory(&pair.a, 0), 5000, 5);
-	number = tern_nic_add_wire_rule(pair.a.machine->nic, &rule);
-	CHECK(number >= 0);
-	rdma_post(&pair, &pair.a, &write);
-	world_settle(pair.world);
-	CHECK(rdma_none(&pair.a.send_cq));
-	CHECK_EQ(tern_nic_remove_wire_rule(pair.a.machine->nic, number), 0);
-	rdma_wait(&pair, &pair.a.send_cq, &cqe);
-	CHECK_EQ(cqe.status, TERN_WC_SUCCESS);
-	CHECK_MEM(rdma_memory(&pair.b, 0), rdma_memory(&pair.a, 0), 5000);
-	CHECK(rdma_counter(&pair.b, "rx_icrc_encapsulated") +
-	      rdma_counter(&pair.b, "rx_filtered") > 0);
-	rdma_pair_destroy(&pair);
-}

@@ -284,7 +284,7 @@ TERN_TEST(each_identification)
 	size_t length;
 
 	make_address(&address, WIRE_V2_IPV4, false);
-	/* Large words, so that the sum of carries carries, too. */
+	/* Large words, so that adding the carries makes another one. */
 	memset(address.source_gid + 12, 0xf0, 4);
 	memset(address.destination_gid + 12, 0xfa, 4);
 	wire_path_build(&path, &address);
