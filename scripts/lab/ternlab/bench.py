@@ -88,7 +88,7 @@ def report(results):
     """The table; returns how many goals are missed."""
     missed = 0
     softs = {r["mtu"]: r for r in results if r["soft"]}
-    print(f"\n{'MTU':>5} {'wire':16}{'':16}{'tern':>12}{'soft-RoCE':>12}  {'unit':9}"
+    print(f"\n{'MTU':>5} {'wire':18}{'':16}{'tern':>12}{'soft-RoCE':>12}  {'unit':9}"
           f"{'ratio':>9}{'goal':>7}  doorbells/message")
     for r in results:
         wire = "one ternd" if r["processes"] == 1 else "two ternds, unix"
@@ -102,7 +102,7 @@ def report(results):
             if name == "write_bw_64k" and rings is not None and rings >= 0.1:
                 bad = True
             missed += bad
-            print(f"{r['mtu']:5} {wire:16}{name:16}{r['tern'][name]['median']:12.4f}"
+            print(f"{r['mtu']:5} {wire:18}{name:16}{r['tern'][name]['median']:12.4f}"
                   f"{compared['soft'][name]['median']:12.4f}  {unit:9}{times:8.1f}x"
                   f"{goal if goal else '':>7}  "
                   f"{f'{rings:.4f}' if rings is not None else '':8}"
