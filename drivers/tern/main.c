@@ -189,11 +189,11 @@ static int tern_restart(struct pci_dev *pdev)
 	struct tern_adapter *adapter = pci_get_drvdata(pdev);
 	int err;
 
-	/* For tern_slot_reset(): restoring has used up what was saved before. */
-	pci_save_state(pdev);
 	err = tern_device_start(adapter);
 	if (err)
 		goto dead;
+	/* For tern_slot_reset(): restoring has used up what was saved before. */
+	pci_save_state(pdev);
 	err = tern_netdev_resume(adapter);
 	if (err)
 		goto stop;
