@@ -317,9 +317,10 @@ void ternd_nic_destroy(struct ternd_nic *nic)
 	tern_vfio_user_destroy(nic->server);
 	tern_port_destroy(nic->port);
 	tern_loop_cancel_alarm(nic->ternd->loop, &nic->timer);
-	ternd_nic_log_left_out(nic);
 	if (nic->core)
 		tern_nic_destroy(nic->core);
+	/* Nobody logs any more. */
+	ternd_nic_log_left_out(nic);
 	free(nic->name);
 	free(nic->socket);
 	free(nic);
