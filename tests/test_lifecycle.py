@@ -33,25 +33,6 @@ def reload(vm):
     Tern.load(vm)
 
 
-def traffic(client, server, seconds=20):
-    """RDMA and TCP that go on until they break; the processes."""
-    rdma_server = server.vm.spawn(f"ib_write_bw -F -p 19100 -s 65536 -D {seconds} -f 1 "
-                                  f"-d {server.ibdev} -x {server.gid_index(server.address)}", 60)
-    server.vm.wait_for("ss -Hltn sport = :19100 | grep -q .")
-    rdma = client.vm.spawn(f"ib_write_bw -F -p 19100 -s 65536 -D {seconds} -f 1 -d {client.ibdev} "
-                           f"-x {client.gid_index(client.address)} {server.address}", 60)
-    ping = client.vm.spawn(f"ping -q -i 0.01 -c {seconds * 50} -W 1 {server.address}", 60)
-    client.vm.wait_for(f"rdma resource show qp link {client.ibdev} | grep -q 'type RC.* state RTS'", 20)
-    return [rdma_server, rdma, ping]
-
-
-def end(processes):
-    for p in processes:
-        p.kill("KILL")
-    for p in processes:
-        p.wait(check=False)
-
-
 def test_load_and_unload_20_times(scene, nics):
     a = nics[0].vm
     for _ in range(20):
@@ -69,14 +50,14 @@ def test_unload_after_use(scene, nics, guest_programs):
 @pytest.mark.parametrize("driver", ["tern", "tern_ib"])
 def test_unbind_with_a_program_open(nics, driver):
     a, b = nics
-    running = traffic(a, b)
+    running = programs.start_load(b, a)
     if driver == "tern":
         a.vm.run(f"echo {a.slot} > /sys/bus/pci/drivers/tern/unbind", 60)
     else:
         a.vm.run("rmmod tern_ib", 60)
     # Unbinding did not wait for the program, which may poll memory of its own
     # now and never hear of it; but it can be killed.
-    end(running)
+    programs.end_load(running)
     if driver == "tern":
         a.vm.run(f"echo {a.slot} > /sys/bus/pci/drivers/tern/bind")
     else:
@@ -94,9 +75,9 @@ def test_function_level_reset_while_idle(scene, nics):
 
 def test_function_level_reset_under_traffic(nics):
     a, b = nics
-    running = traffic(a, b)
+    running = programs.start_load(b, a)
     a.vm.run(f"echo 1 > /sys/bus/pci/devices/{a.slot}/reset", 60)
-    end(running)
+    programs.end_load(running)
     a.vm.run(f"ping -c 3 -i 0.2 -W 5 {b.address}", 30)
     nic = Tern.find(a.vm)
     nic.address, nic.address6 = a.address, a.address6
@@ -105,10 +86,10 @@ def test_function_level_reset_under_traffic(nics):
 
 def test_link_down_under_rdma_traffic(nics):
     a, b = nics
-    running = traffic(a, b)
+    running = programs.start_load(b, a)
     for _ in range(3):
         a.vm.run(f"ip link set {a.netdev} down; sleep 0.2; ip link set {a.netdev} up")
-    end(running)
+    programs.end_load(running)
     a.vm.run(f"ip addr replace {a.address6}/64 dev {a.netdev} nodad")
     a.gid_index(a.address)
     programs.pingpong("ibv_rc_pingpong", *nics, args="-n 100")
@@ -118,7 +99,7 @@ def test_kill_programs(nics):
     """Resources of killed programs go away, with traffic on the way."""
     a, b = nics
     for _ in range(3):
-        end(traffic(a, b))
+        programs.end_load(programs.start_load(b, a))
     for nic in nics:
         nic.vm.wait_for(f"! rdma resource show qp link {nic.ibdev} | grep -q 'type RC'")
 
@@ -142,7 +123,7 @@ def test_peer_vanishes(nics, scene, guest_programs):
         scene.ternd.ask("remove-rule", nic="a", all=True)
     a.vm.run("rm /tmp/flushed")
     out = client.wait().output
-    end([server])
+    programs.end_load([server])
     assert "transport retry counter exceeded" in out
     qpn, seconds = re.search(r"qpn (\d+) seconds ([\d.]+)", out).groups()
     assert next(q for q in qps if q["qpn"] == int(qpn))["retransmissions"] >= retries
@@ -163,9 +144,9 @@ def test_nothing_leaked(scene):
 def test_a_vm_ends_and_another_takes_its_nic(nics, scene):
     """A VM that is killed under traffic leaves a NIC that the next one can have."""
     a, b = nics
-    running = traffic(a, b)
+    running = programs.start_load(b, a)
     b.vm.stop()
-    end(running[1:])
+    programs.end_load(running[1:])
     with VM("c", a.vm.kernel, terns=[scene.ternd.socket("b")]) as c:
         boot(c)
         Tern.install_provider(c)

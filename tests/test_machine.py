@@ -49,25 +49,6 @@ def works(a, b):
     programs.pingpong("ibv_rc_pingpong", b, a, args="-n 100")
 
 
-def load(a, b):
-    """RDMA and a flood of packets, until something breaks them."""
-    server = b.vm.spawn(f"ib_write_bw -F -p 19100 -s 65536 -D 60 -f 1 -d {b.ibdev} "
-                        f"-x {b.gid_index(b.address)}", 90)
-    b.vm.wait_for("ss -Hltn sport = :19100 | grep -q .")
-    client = a.vm.spawn(f"ib_write_bw -F -p 19100 -s 65536 -D 60 -f 1 -d {a.ibdev} "
-                        f"-x {a.gid_index(a.address)} {b.address}", 90)
-    ping = a.vm.spawn(f"ping -q -i 0.01 -W 1 {b.address}", 90)
-    a.vm.wait_for(f"rdma resource show qp link {a.ibdev} | grep -q 'type RC.* state RTS'", 20)
-    return [server, client, ping]
-
-
-def end(processes):
-    for p in processes:
-        p.kill("KILL")
-    for p in processes:
-        p.wait(check=False)
-
-
 def sleep(vm, level="platform", seconds=1):
     """As far into suspend-to-idle as the level goes, and back."""
     if vm.run("test -e /sys/power/pm_test", check=False).code:
@@ -79,9 +60,9 @@ def sleep(vm, level="platform", seconds=1):
 @pytest.mark.parametrize("loaded", [False, True], ids=["idle", "loaded"])
 def test_sleep(nics, loaded):
     a, b = nics
-    running = load(a, b) if loaded else []
+    running = programs.start_load(b, a) if loaded else []
     sleep(a.vm).wait()
-    end(running)
+    programs.end_load(running)
     # Devices were put to sleep: the log says so; and nothing was said of ours.
     log = a.vm.log()
     assert "PM: suspend entry" in log
@@ -116,11 +97,11 @@ def test_bus_error(nics, scene, bits):
     a.vm.run(f"echo flr > /sys/bus/pci/devices/{a.slot}/reset_method; "
              f"echo 1 > /sys/bus/pci/devices/{a.slot}/reset")
     a = returned(a)
-    running = load(a, b)
+    running = programs.start_load(b, a)
     resets = scene.ternd.ask("nics")["nics"][0]["host"]["resets"]
     inject(a, bits)
     a.vm.wait_for("dmesg | grep -q 'AER: device recovery successful'", 30)
-    end(running)
+    programs.end_load(running)
     fatal = bits == UNCORRECTABLE_FATAL
     assert (scene.ternd.ask("nics")["nics"][0]["host"]["resets"] > resets) == fatal
     works(returned(a), b)
@@ -130,10 +111,10 @@ def test_bus_error(nics, scene, bits):
 def test_remove_and_rescan_under_load(nics):
     """The function goes from the bus, and comes back, with programs open."""
     a, b = nics
-    running = load(a, b)
+    running = programs.start_load(b, a)
     a.vm.run(f"echo 1 > /sys/bus/pci/devices/{a.slot}/remove", 60)
     a.vm.run(f"test ! -e /sys/bus/pci/devices/{a.slot}")
-    end(running)
+    programs.end_load(running)
     a.vm.run("echo 1 > /sys/bus/pci/rescan")
     works(returned(a, again=True), b)
 
@@ -155,7 +136,7 @@ def alone(lab):
 def test_reboot(alone):
     """When the machine goes down the device is left quiet, whatever was going on."""
     vm, ternd = alone.vm, alone.ternd
-    load(alone, alone)
+    programs.start_load(alone, alone)
     assert ternd.ask("qps", nic="a")["qps"]
     assert ternd.ask("nics")["nics"][0]["host"]["bus_master"]
     # It stays, stopped, so that its last state can be seen.
@@ -201,10 +182,10 @@ def kill(ternd):
 def test_ternd_dies(alone):
     """The VM goes on without its NIC; the next one has it again, of another ternd."""
     vm, ternd = alone.vm, alone.ternd
-    running = load(alone, alone)
+    running = programs.start_load(alone, alone)
     kill(ternd)
     vm.wait_for("dmesg | grep -q 'tern.*the device is dead: its registers read as all ones'", 30)
-    end(running)
+    programs.end_load(running)
     # Whoever still wants something of it is refused, at once.
     vm.run(f"ip link set {alone.netdev} down; ip link set {alone.netdev} up; "
            f"ethtool -S {alone.netdev}; ibv_devinfo; ibv_rc_pingpong -d {alone.ibdev}", 20, check=False)
