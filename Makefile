@@ -12,6 +12,7 @@ help:
 	@echo '  check            every test and lint; the gate'
 	@echo '  check-fast       the part of it that boots no virtual machine'
 	@echo '  check-soak       the long proofs'
+	@echo '  check-rdma-core  the tests of rdma-core itself, in a virtual machine'
 	@echo '  bench            the figures of Documentation/performance.rst'
 	@echo '  shell            two virtual machines, a prompt in each'
 	@echo '  lint             style and static checks alone'
@@ -27,7 +28,7 @@ help:
 demo:
 	scripts/demo
 
-check check-fast check-soak:
+check check-fast check-soak check-rdma-core:
 	scripts/check $@
 
 lint:
@@ -62,5 +63,5 @@ lab-debug: lab
 clean:
 	rm -rf build
 
-.PHONY: help demo check check-fast check-soak lint bench shell modules \
-	modules_install provider ternd lab lab-debug clean
+.PHONY: help demo check check-fast check-soak check-rdma-core lint bench shell \
+	modules modules_install provider ternd lab lab-debug clean
