@@ -150,6 +150,31 @@ tern_put_send(struct tern_sq *sq, uint32_t slot, uint32_t posted, const struct i
 	return blocks;
 }
 
+/* As the posting of a list does it, for one request at a time. */
+bool tern_sq_has_room(const struct tern_sq *sq, uint32_t posted)
+{
+	/* Pairs with the poller's release: it has read the entry that is reused here. */
+	return posted - atomic_load_explicit(&sq->completed, memory_order_acquire) <
+	       sq->request_max;
+}
+
+uint32_t tern_put_one(struct tern_sq *sq, uint32_t slot, uint32_t posted,
+		      const struct ibv_send_wr *wr)
+{
+	return tern_put_send(sq, slot, posted, wr);
+}
+
+void tern_publish_sends(struct tern_qp *qp, uint32_t producer, uint32_t posted)
+{
+	struct tern_sq *sq = &qp->sq;
+
+	if (posted == sq->posted)
+		return;
+	sq->producer = producer;
+	sq->posted = posted;
+	tern_publish(sq->record, sq->wants_ring, qp->doorbell_send, qp->qpn, producer);
+}
+
 int tern_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct tern_qp *qp = to_tern_qp(ibqp);

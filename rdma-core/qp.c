@@ -254,30 +254,52 @@ static void tern_report_cap(const struct tern_qp *qp, struct ibv_qp_cap *cap)
 	cap->max_recv_sge = qp->rq.sge_max;
 }
 
-struct ibv_qp *tern_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr)
+static int tern_check_qp(const struct ibv_qp_init_attr_ex *attr)
 {
-	struct tern_context *ctx = to_tern_context(ibpd->context);
+	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+	if (attr->comp_mask & ~known)
+		return EOPNOTSUPP;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags)
+		return EOPNOTSUPP;
+	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD)
+		return EOPNOTSUPP;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || attr->srq)
+		return EINVAL;
+	return 0;
+}
+
+struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_attr_ex *attr)
+{
+	bool send_ops = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	struct tern_context *ctx = to_tern_context(ibctx);
 	bool datagram = attr->qp_type == IBV_QPT_UD;
 	struct ib_uverbs_create_qp_resp resp = {};
+	struct ibv_qp_init_attr_ex for_kernel;
 	struct tern_create_qp cmd = {};
 	struct tern_qp *qp;
 	int ret;
 
-	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
-	if (attr->srq) {
-		errno = EINVAL;
+	ret = tern_check_qp(attr);
+	if (ret) {
+		errno = ret;
 		return NULL;
 	}
 
 	qp = calloc(1, sizeof(*qp));
-	if (!qp)
+	if (!qp) {
+		errno = ENOMEM;
 		return NULL;
+	}
+	if (send_ops) {
+		ret = tern_wr_init(qp, attr->qp_type, attr->send_ops_flags);
+		if (ret)
+			goto err_qp;
+	}
 	ret = tern_alloc_sq(ctx, &qp->sq, datagram, &attr->cap);
 	if (ret)
-		goto err_qp;
+		goto err_staged;
 	ret = tern_alloc_rq(ctx, &qp->rq, &attr->cap);
 	if (ret)
 		goto err_sq;
@@ -298,9 +320,12 @@ struct ibv_qp *tern_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr
 		cmd.drv.rq_stride_shift = qp->rq.stride_shift;
 	}
 
+	/* What the rest of @attr asks for is done here, or was refused. */
+	for_kernel = *attr;
+	for_kernel.comp_mask &= IBV_QP_INIT_ATTR_PD;
 	pthread_mutex_lock(&ctx->qp_mutex);
-	ret = ibv_cmd_create_qp(ibpd, &qp->base.qp, attr, &cmd.ibv_cmd, sizeof(cmd), &resp,
-				sizeof(resp));
+	ret = ibv_cmd_create_qp_ex(ibctx, &qp->base, &for_kernel, &cmd.ibv_cmd, sizeof(cmd),
+				   &resp, sizeof(resp));
 	if (ret)
 		goto err_unlock;
 	qp->qpn = qp->base.qp.qp_num & TERN_NUMBER_MASK;
@@ -310,6 +335,8 @@ struct ibv_qp *tern_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr
 	tern_qp_table_set(ctx, qp->qpn, qp);
 	pthread_mutex_unlock(&ctx->qp_mutex);
 
+	if (send_ops)
+		qp->base.comp_mask |= VERBS_QP_EX;
 	tern_report_cap(qp, &attr->cap);
 	return &qp->base.qp;
 
@@ -320,10 +347,27 @@ err_unlock:
 	tern_free_rq(ctx, &qp->rq);
 err_sq:
 	tern_free_sq(ctx, &qp->sq);
+err_staged:
+	free(qp->staged);
 err_qp:
 	free(qp);
 	errno = ret;
 	return NULL;
+}
+
+struct ibv_qp *tern_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex attr_ex = {};
+	struct ibv_qp *ibqp;
+
+	/* It begins as the other does. */
+	memcpy(&attr_ex, attr, sizeof(*attr));
+	attr_ex.comp_mask = IBV_QP_INIT_ATTR_PD;
+	attr_ex.pd = ibpd;
+	ibqp = tern_create_qp_ex(ibpd->context, &attr_ex);
+	if (ibqp)
+		attr->cap = attr_ex.cap;
+	return ibqp;
 }
 
 /*
@@ -403,6 +447,7 @@ int tern_destroy_qp(struct ibv_qp *ibqp)
 
 	tern_free_rq(ctx, &qp->rq);
 	tern_free_sq(ctx, &qp->sq);
+	free(qp->staged);
 	free(qp);
 	return 0;
 }

@@ -46,6 +46,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.create_ah = tern_create_ah,
 	.create_cq = tern_create_cq,
 	.create_qp = tern_create_qp,
+	.create_qp_ex = tern_create_qp_ex,
 	.dealloc_pd = tern_dealloc_pd,
 	.dereg_mr = tern_dereg_mr,
 	.destroy_ah = tern_destroy_ah,

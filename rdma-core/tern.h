@@ -150,6 +150,7 @@ struct tern_qp {
 	uint8_t *doorbell_receive;
 	struct tern_sq sq;
 	struct tern_rq rq;
+	struct tern_staged *staged;	/* for ibv_wr_*(); under the send queue's lock */
 };
 
 static inline struct tern_context *to_tern_context(struct ibv_context *ctx)
@@ -227,15 +228,23 @@ void tern_cq_clean(struct tern_cq *cq, uint32_t qpn);
 int tern_qp_table_init(struct tern_context *ctx);
 void tern_qp_table_free(struct tern_context *ctx);
 struct ibv_qp *tern_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr);
+struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_attr_ex *attr);
 int tern_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask);
 int tern_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 		  struct ibv_qp_init_attr *init_attr);
 int tern_destroy_qp(struct ibv_qp *ibqp);
 
 /* datapath.c */
+bool tern_sq_has_room(const struct tern_sq *sq, uint32_t posted);
+uint32_t tern_put_one(struct tern_sq *sq, uint32_t slot, uint32_t posted,
+		      const struct ibv_send_wr *wr);
+void tern_publish_sends(struct tern_qp *qp, uint32_t producer, uint32_t posted);
 int tern_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int tern_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int tern_poll_cq(struct ibv_cq *ibcq, int count, struct ibv_wc *wc);
 int tern_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
+
+/* wr.c */
+int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops);
 
 #endif /* TERN_PROVIDER_H */
