@@ -41,7 +41,7 @@ struct mac {
 	uint64_t fraction;		/* of a ns, in 1 / speed_mbps, not yet in busy_until */
 	struct timer resume;
 	bool carrier;
-	bool flatten;			/* config.no_shortcuts */
+	bool flatten;			/* no shortcuts */
 	uint64_t frames_sent;
 	struct impair impair;
 	struct list held;
@@ -351,4 +351,9 @@ int tern_nic_remove_wire_rule(struct tern_nic *nic, int number)
 void tern_nic_reseed(struct tern_nic *nic, uint64_t seed)
 {
 	impair_seed(&nic->mac->impair, seed);
+}
+
+void tern_nic_set_shortcuts(struct tern_nic *nic, bool on)
+{
+	nic->mac->flatten = !on;
 }

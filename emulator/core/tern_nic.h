@@ -231,4 +231,7 @@ int tern_nic_remove_wire_rule(struct tern_nic *nic, int number);
 /* The same seed and the same calls give the same misbehaviour. */
 void tern_nic_reseed(struct tern_nic *nic, uint64_t seed);
 
+/* What config.no_shortcuts said, from the next frame on. */
+void tern_nic_set_shortcuts(struct tern_nic *nic, bool on);
+
 #endif /* TERN_NIC_H */

@@ -303,6 +303,20 @@ static void run_carrier(struct ternd *ternd, struct ternd_fields *fields, json_o
 		tern_port_set_up(nic->port, up);
 }
 
+static void run_shortcuts(struct ternd *ternd, struct ternd_fields *fields, json_object *answer,
+			  bool *subscribe)
+{
+	struct ternd_nic *nic = nic_of(ternd, fields);
+	bool on = ternd_field_bool(fields, "on", true, false);
+
+	(void)answer;
+	(void)subscribe;
+	if (fields->failed)
+		return;
+	nic->shortcuts = on;
+	tern_nic_set_shortcuts(nic->core, on);
+}
+
 static void run_start_capture(struct ternd *ternd, struct ternd_fields *fields,
 			      json_object *answer, bool *subscribe)
 {
@@ -368,6 +382,7 @@ static const struct command commands[] = {
 	{ "remove-rule", { "nic", "rule", "all" }, run_remove_rule },
 	{ "reseed", { "nic", "seed" }, run_reseed },
 	{ "carrier", { "nic", "up" }, run_carrier },
+	{ "shortcuts", { "nic", "on" }, run_shortcuts },
 	{ "start-capture", { "nic", "file" }, run_start_capture },
 	{ "stop-capture", { "nic" }, run_stop_capture },
 	{ "spin", { "us" }, run_spin },

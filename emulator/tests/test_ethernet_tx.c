@@ -136,6 +136,13 @@ TERN_TEST(shortcuts)
 	CHECK_EQ(wire[0].payload_count, 0);
 	CHECK_EQ(wire[0].length, n);
 	CHECK_MEM(wire[0].bytes, frame, n);
+	tern_nic_set_shortcuts(machine->nic, true);
+	CHECK_EQ(send_one(frame, n, NULL), TERN_WC_SUCCESS);
+	CHECK(wire[1].payload_count > 0);
+	tern_nic_set_shortcuts(machine->nic, false);
+	CHECK_EQ(send_one(frame, n, NULL), TERN_WC_SUCCESS);
+	CHECK_EQ(wire[2].payload_count, 0);
+	CHECK_MEM(wire[2].bytes, frame, n);
 	world_destroy(world);
 }
 

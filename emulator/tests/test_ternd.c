@@ -303,6 +303,9 @@ TERN_TEST(commands)
 	CHECK(!tern_port_carrier(ternd_find_nic(&ternd, "b")->port));
 	ASK_OK("{\"command\": \"carrier\", \"nic\": \"a\", \"up\": true}");
 	CHECK(tern_port_carrier(ternd_find_nic(&ternd, "b")->port));
+	ASK_OK("{\"command\": \"shortcuts\", \"nic\": \"a\", \"on\": false}");
+	CHECK(strstr(ask("{\"command\": \"nics\"}"), "\"shortcuts\":false"));
+	CHECK(strstr(ask("{\"command\": \"shortcuts\", \"nic\": \"a\"}"), "is missing"));
 	CHECK(!ternd.quit);
 	ASK_OK("{\"command\": \"quit\"}");
 	CHECK(ternd.quit);
