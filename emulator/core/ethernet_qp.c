@@ -170,7 +170,7 @@ static bool flush_sends(struct qp *qp, unsigned int budget)
 		if (!budget)
 			return true;
 		send_wqe_fetch(sq, sq->next, wqe);
-		sq->next += wqe->blocks;
+		work_queue_take(sq, wqe->blocks);
 		sq->completed = sq->next;
 		cqe.opcode = wqe->opcode & (uint8_t)~TERN_CQE_RECEIVER;
 		cq_post(qp->send_cq, &cqe, false);

@@ -39,7 +39,7 @@ static void complete(struct ethernet_queue *queue, uint8_t status)
 		.index = to_le32(wqe->index),
 	};
 
-	sq->next = wqe->index + wqe->blocks;
+	work_queue_take(sq, wqe->blocks);
 	sq->completed = sq->next;
 	queue->segmenting = false;
 	if (status) {

@@ -153,7 +153,7 @@ static bool admit(struct rdma_qp *rdma)
 		else
 			memcpy(request->u.sges, wqe->sges, wqe->sge_count * sizeof(struct sge));
 	}
-	sq->next += wqe->blocks;
+	work_queue_take(sq, wqe->blocks);
 	requester->tail++;
 	requester->tail_psn = (requester->tail_psn + packets) & WIRE_PSN_MASK;
 	return true;

@@ -200,7 +200,7 @@ bool rdma_flush_send(struct rdma_qp *rdma, unsigned int budget)
 		request.blocks = wqe->blocks;
 		request.opcode = wqe->opcode;
 		request.flags = wqe->flags;
-		sq->next += wqe->blocks;
+		work_queue_take(sq, wqe->blocks);
 		rdma_complete_send(rdma, &request, TERN_WC_FLUSHED, 0);
 	}
 	return false;

@@ -84,7 +84,7 @@ static bool send_one(struct rdma_qp *rdma)
 	request.opcode = wqe->opcode;
 	request.flags = wqe->flags;
 	status = check(rdma, wqe, error, &path);
-	sq->next += wqe->blocks;
+	work_queue_take(sq, wqe->blocks);
 	if (!status && wqe->opcode != TERN_WQE_NOP)
 		status = send_datagram(rdma, wqe, &path);
 	/* Over loopback the queue pair may have failed meanwhile; this one is done all the same. */

@@ -53,10 +53,7 @@ static void store_ring(struct work_queue *wq, uint32_t ring)
 		guest_store32(wq->fn, wq->record + RECORD_RING, ring);
 }
 
-/*
- * Requests are waiting for something else than the host: a window, the wire, a
- * timer. What the host adds goes behind them, so no doorbell is of use.
- */
+/* What the host adds goes behind requests that wait, so no doorbell is of use. */
 static bool has_work(const struct work_queue *wq)
 {
 	return wq->is_send && has_record(wq) && work_queue_posted(wq);
@@ -80,6 +77,13 @@ static void deactivate(struct work_queue *wq)
 		return;
 	list_remove(&wq->active);
 	wq->fn->nic->active_count--;
+}
+
+void work_queue_take(struct work_queue *wq, uint32_t entries)
+{
+	wq->next += entries;
+	if (wq->watched && wq->next == wq->producer)
+		activate(wq);
 }
 
 void work_queue_watch(struct work_queue *wq)
@@ -167,8 +171,12 @@ bool work_queues_run(struct tern_nic *nic)
 			any = true;
 			continue;
 		}
-		if (has_work(wq) || (now - wq->idle_since < IDLE_NS && has_record(wq)))
+		if (now - wq->idle_since < IDLE_NS && has_record(wq))
 			continue;
+		if (has_work(wq)) {
+			deactivate(wq);
+			continue;
+		}
 		store_ring(wq, 1);
 		/* Pairs with the host's between storing its index and loading ring. */
 		full_fence();
@@ -188,16 +196,17 @@ bool work_queues_run(struct tern_nic *nic)
 bool work_queues_sleep(struct tern_nic *nic)
 {
 	struct list *link, *following;
-	unsigned int count = nic->active_count, left_active = 0;
+	unsigned int count = nic->active_count;
 
 	if (!count)
 		return true;
 	list_for_each_safe(link, following, &nic->active_queues) {
 		struct work_queue *wq = list_entry(link, struct work_queue, active);
 
-		wq->asked = !has_work(wq);
-		if (!wq->asked)
+		if (has_work(wq)) {
+			deactivate(wq);
 			continue;
+		}
 		store_ring(wq, 1);
 		wq->fn->device.ring_requests++;
 	}
@@ -209,12 +218,10 @@ bool work_queues_sleep(struct tern_nic *nic)
 
 		list_remove(&wq->active);
 		list_add_tail(&nic->active_queues, &wq->active);
-		if (!wq->asked)
-			left_active++;
-		else if (look(wq))
+		if (look(wq))
 			store_ring(wq, 0);
 		else
 			deactivate(wq);
 	}
-	return nic->active_count == left_active;
+	return !nic->active_count;
 }

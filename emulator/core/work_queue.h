@@ -6,8 +6,10 @@
  * A queue that is watched is either active (the engine reads its index in each
  * tern_nic_run() and calls qp_ops.posted when it moved) or asleep (the record's
  * ring word is 1; a doorbell makes it active). A send queue with requests that
- * wait stays active while the engine sleeps. Send queues are watched in
- * RTS, SQD and ERROR. Receive queues are looked at when an entry is needed
+ * wait for something else than the host, a window, the wire, a timer, is
+ * neither: its ring word is 0, and it is active again when its owner has taken
+ * the last of them. Thousands of these cost the others nothing. Send queues are
+ * watched in RTS, SQD and ERROR. Receive queues are looked at when an entry is needed
  * (work_queue_poll()); they are watched only in ERROR, to flush.
  *
  * Three indices, free-running: completed <= next <= producer. The owner moves
@@ -43,7 +45,6 @@ struct work_queue {
 	bool look_again;		/* tell the owner once though the index did not move */
 	struct list active;		/* in nic->active_queues */
 	uint64_t idle_since;		/* ns; when active: last time that the index moved */
-	bool asked;			/* for a doorbell, in this work_queues_sleep() */
 };
 
 static inline uint32_t work_queue_size(const struct work_queue *wq)
@@ -70,6 +71,8 @@ int work_queue_poll(struct work_queue *wq);
  */
 void work_queue_watch(struct work_queue *wq);
 void work_queue_unwatch(struct work_queue *wq);
+/* The owner takes @entries of what is posted. */
+void work_queue_take(struct work_queue *wq, uint32_t entries);
 /* Empty, indices 0: the QP went to RESET. */
 void work_queue_reset(struct work_queue *wq);
 /* Stop watching without touching guest memory: the QP is being freed. */
