@@ -17,6 +17,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scripts/lab"))
 
 from ternlab import paths, watch  # noqa: E402
+from ternlab.nic import Tern  # noqa: E402
 from ternlab.pair import Pair  # noqa: E402
 
 
@@ -41,18 +42,49 @@ def guest_programs():
     return "/tern/build/guest"
 
 
-@pytest.fixture(scope="module")
+# Booting costs more than most tests, so that one pair of VMs serves as many as
+# it can. These come last: they reload modules, and end with a VM that is killed.
+LAST = ["test_machine", "test_lifecycle"]
+
+
+def pytest_collection_modifyitems(items):
+    def place(item):
+        name = item.module.__name__
+        return LAST.index(name) if name in LAST else -1
+
+    items.sort(key=place)
+
+
+@pytest.fixture(scope="session")
 def pair(lab):
     """VMs a and b, a tern NIC each, modules loaded, one wire between them."""
-    with Pair(**lab) as scene:
+    with Pair(**lab, native=True) as scene:
         scene.start().install()
         yield scene
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ends(pair):
     """The two NICs of pair, with addresses."""
     return pair.nics()
+
+
+@pytest.fixture
+def fresh_ends(pair):
+    """The same with modules just loaded, whatever the last test left."""
+    for vm in pair.vms:
+        if not vm.run("lsmod | grep -q '^tern_ib'", check=False).code:
+            Tern.unload(vm)
+        Tern.load(vm)
+    return pair.nics()
+
+
+@pytest.fixture(scope="session")
+def far(lab):
+    """A pair that is not in one process: two ternds, and a NIC whose peer is soft-RoCE."""
+    with Pair(**lab, processes=2, mixed=True) as scene:
+        scene.start().install()
+        yield scene
 
 
 def log_directory(item):

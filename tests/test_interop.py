@@ -4,7 +4,6 @@
 import pytest
 
 from ternlab import programs
-from ternlab.pair import Pair
 from test_rdma import data_check
 
 # Soft-RoCE on the debug kernel may need more than half a second for what is in
@@ -14,11 +13,9 @@ SIZES = [1, 2, 1000, 1023, 1024, 1025, 4096, 65536, 262144, 1048576]
 
 
 @pytest.fixture(scope="module")
-def mixed(lab):
+def mixed(far):
     """NICs: a tern, then soft-RoCE."""
-    with Pair(terns="a", **lab) as scene:
-        scene.start().install()
-        yield scene.nics()
+    return far.mixed_nics()
 
 
 @pytest.fixture(params=["tern serves", "soft-RoCE serves"])

@@ -7,25 +7,12 @@ import pytest
 
 from ternlab import programs
 from ternlab.nic import Tern
-from ternlab.pair import Pair
 from ternlab.vm import VM, boot
 
 
-@pytest.fixture(scope="module")
-def scene(lab):
-    with Pair(**lab) as pair:
-        pair.start().install()
-        yield pair
-
-
 @pytest.fixture
-def nics(scene):
-    """Fresh NICs for each test: whatever the last one left is reloaded."""
-    for vm in scene.vms:
-        if not vm.run("lsmod | grep -q '^tern_ib'", check=False).code:
-            Tern.unload(vm)
-        Tern.load(vm)
-    return scene.nics()
+def nics(fresh_ends):
+    return fresh_ends
 
 
 def reload(vm):
@@ -33,14 +20,14 @@ def reload(vm):
     Tern.load(vm)
 
 
-def test_load_and_unload_20_times(scene, nics):
+def test_load_and_unload_20_times(pair, nics):
     a = nics[0].vm
     for _ in range(20):
         reload(a)
     Tern.find(a)
 
 
-def test_unload_after_use(scene, nics, guest_programs):
+def test_unload_after_use(pair, nics, guest_programs):
     programs.pingpong("ibv_rc_pingpong", *nics, args="-n 100")
     programs.rping(*nics)
     for nic in nics:
@@ -65,11 +52,11 @@ def test_unbind_with_a_program_open(nics, driver):
     Tern.find(a.vm)
 
 
-def test_function_level_reset_while_idle(scene, nics):
+def test_function_level_reset_while_idle(pair, nics):
     a = nics[0]
-    before = scene.ternd.ask("nics")["nics"][0]["host"]["resets"]
+    before = pair.ternd.ask("nics")["nics"][0]["host"]["resets"]
     a.vm.run(f"cd /sys/bus/pci/devices/{a.slot}; grep -q flr reset_method && echo 1 > reset")
-    assert scene.ternd.ask("nics")["nics"][0]["host"]["resets"] > before
+    assert pair.ternd.ask("nics")["nics"][0]["host"]["resets"] > before
     a.vm.run(f"ping -c 3 -i 0.2 -W 5 {nics[1].address}", 30)
 
 
@@ -104,7 +91,7 @@ def test_kill_programs(nics):
         nic.vm.wait_for(f"! rdma resource show qp link {nic.ibdev} | grep -q 'type RC'")
 
 
-def test_peer_vanishes(nics, scene, guest_programs):
+def test_peer_vanishes(nics, pair, guest_programs):
     """RETRY_EXC_ERR after the right number of tries and time, then flushes."""
     a, b = nics
     retries, timeout = 3, 14
@@ -114,13 +101,13 @@ def test_peer_vanishes(nics, scene, guest_programs):
     server = b.vm.spawn(f"{program} {args} {b.ibdev} -g {b.gid_index(b.address)}")
     client = a.vm.spawn(f"{program} {args} {a.ibdev} -g {a.gid_index(a.address)} {b.address}")
     a.vm.wait_for("test -e /tmp/connected")
-    scene.ternd.ask("add-rule", nic="a", what="drop", probability=1.0)
+    pair.ternd.ask("add-rule", nic="a", what="drop", probability=1.0)
     try:
         a.vm.run("touch /tmp/vanished")
         a.vm.wait_for("test -e /tmp/flushed")
-        qps = scene.ternd.ask("qps", nic="a")["qps"]
+        qps = pair.ternd.ask("qps", nic="a")["qps"]
     finally:
-        scene.ternd.ask("remove-rule", nic="a", all=True)
+        pair.ternd.ask("remove-rule", nic="a", all=True)
     a.vm.run("rm /tmp/flushed")
     out = client.wait().output
     programs.end_load([server])
@@ -133,21 +120,21 @@ def test_peer_vanishes(nics, scene, guest_programs):
     assert least <= float(seconds) <= 4 * least + 1
 
 
-def test_nothing_leaked(scene):
+def test_nothing_leaked(pair):
     """kmemleak, once for all tests above: a scan takes half a minute, and forgets nothing."""
-    if scene.a.kernel != "debug":
+    if pair.a.kernel != "debug":
         pytest.skip("only the debug kernel has kmemleak")
-    scans = [vm.spawn(vm.KMEMLEAK, 180) for vm in scene.vms]
+    scans = [vm.spawn(vm.KMEMLEAK, 180) for vm in pair.vms]
     assert [scan.wait().output for scan in scans] == ["", ""]
 
 
-def test_a_vm_ends_and_another_takes_its_nic(nics, scene):
+def test_a_vm_ends_and_another_takes_its_nic(nics, pair):
     """A VM that is killed under traffic leaves a NIC that the next one can have."""
     a, b = nics
     running = programs.start_load(b, a)
     b.vm.stop()
     programs.end_load(running[1:])
-    with VM("c", a.vm.kernel, terns=[scene.ternd.socket("b")]) as c:
+    with VM("c", a.vm.kernel, terns=[pair.ternd.socket("b")]) as c:
         boot(c)
         Tern.install_provider(c)
         Tern.load(c)

@@ -13,6 +13,8 @@ TERN_NET = "192.0.2."
 TERN_NET6 = "fd00::"
 SOFT_NET = "198.51.100."
 SOFT_NET6 = "fd01::"
+MIXED_NET = "203.0.113."
+MIXED_NET6 = "fd02::"
 
 
 class Pair:
@@ -22,40 +24,41 @@ class Pair:
     build       which ternd: emulator or emulator-asan
     virtio      whether they have virtio-net NICs too, joined as well
     processes   1: one ternd and a cable; 2: a ternd each and a unix stream
-    options     further options of both NICs
+    mixed       whether a has a second tern NIC, whose wire, ternd's unix
+                stream, ends at a virtio-net NIC of b, for soft-RoCE
     native      as VM's
-    terns       which VMs have a tern NIC; the other's wire is a virtio-net NIC
-                on ternd's unix stream, for soft-RoCE
     """
 
     def __init__(self, kernel="stock", build="emulator", virtio=False, processes=1,
-                 options="", memory="1500M", links=(), terns="ab", native=False):
+                 memory="1500M", mixed=False, native=False):
         self.run_dir = pathlib.Path(tempfile.mkdtemp(prefix="tern-pair-"))
         wire = self.run_dir / "wire"
-        names = list(terns)
-        with_options = [(n, options) for n in names]
-        if terns != "ab":
-            stream = ["--stream", f"nic={names[0]},path={wire},role=server"]
-            self.ternds = [Ternd(with_options, [*stream, *links], build)]
-        elif processes == 1:
-            self.ternds = [Ternd(with_options, ["--cable", "a=a,b=b", *links], build)]
+        to_virtio = self.run_dir / "mixed"
+        second = [("second", "")] if mixed else []
+        links = ["--stream", f"nic=second,path={to_virtio},role=server"] if mixed else []
+        if processes == 1:
+            self.ternds = [Ternd([("a", ""), ("b", ""), *second],
+                                 ["--cable", "a=a,b=b", *links], build)]
         else:
             self.ternds = [
-                Ternd([one], ["--stream", f"nic={one[0]},path={wire},role={role}", *links],
-                      build, name=f"ternd-{one[0]}")
-                for one, role in zip(with_options, ("server", "client"))]
+                Ternd([("a", ""), *second],
+                      ["--stream", f"nic=a,path={wire},role=server", *links], build,
+                      name="ternd-a"),
+                Ternd([("b", "")], ["--stream", f"nic=b,path={wire},role=client"], build,
+                      name="ternd-b")]
         self.vms = []
         for name in "ab":
             wires = [("@" if name == "a" else "") + str(self.run_dir / "virtio")] \
                 if virtio else []
-            sockets = [self.ternd_of(name).socket(name)] if name in names else []
-            if not sockets:
-                wires.append(str(wire))
+            sockets = [self.ternd_of(name).socket(name)]
+            if mixed and name == "a":
+                sockets.append(self.ternd_of("second").socket("second"))
+            if mixed and name == "b":
+                wires.append(str(to_virtio))
             self.vms.append(VM(name, kernel, wires=wires, terns=sockets, memory=memory,
                                native=native))
         self.a, self.b = self.vms
         self.virtio = virtio
-        self.terns = terns
 
     def ternd_of(self, name):
         """The ternd that hosts a NIC."""
@@ -72,25 +75,23 @@ class Pair:
         boot(*self.vms)
         return self
 
-    def vms_with_tern(self):
-        return [vm for vm in self.vms if vm.name in self.terns]
-
     def install(self):
-        """The provider and the modules, in the VMs that have a tern NIC."""
-        for vm in self.vms_with_tern():
+        """The provider and the modules."""
+        for vm in self.vms:
             Tern.install_provider(vm)
             Tern.load(vm)
 
     def nics(self, mtu=1500):
-        """Both ends of the wire, with addresses; a Tern or a SoftRoce each."""
-        ends = []
-        for n, vm in enumerate(self.vms, 1):
-            if vm.name in self.terns:
-                nic = Tern.find(vm)
-            else:
-                nic = SoftRoce.create(vm, f"eth{len(vm.wires) - 1}")
-            ends.append(nic.configure(f"{TERN_NET}{n}", f"{TERN_NET6}{n}", mtu))
-        return ends
+        """Both ends of the wire, with addresses."""
+        return [Tern.find(vm).configure(f"{TERN_NET}{n}", f"{TERN_NET6}{n}", mtu)
+                for n, vm in enumerate(self.vms, 1)]
+
+    def mixed_nics(self, mtu=1500):
+        """a's second tern NIC, and soft-RoCE at the other end of its wire, with addresses."""
+        ends = [Tern.find(self.a, 1),
+                SoftRoce.create(self.b, f"eth{len(self.b.wires) - 1}")]
+        return [nic.configure(f"{MIXED_NET}{n}", f"{MIXED_NET6}{n}", mtu)
+                for n, nic in enumerate(ends, 1)]
 
     def soft_nics(self, mtu=1500):
         """Soft-RoCE on the two virtio-net NICs, with addresses."""
