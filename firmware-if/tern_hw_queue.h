@@ -59,7 +59,7 @@ struct tern_command_create_key {
 static_assert(sizeof(struct tern_command_create_key) == 64, "create key command");
 
 #define TERN_KEY_REGION			0
-#define TERN_KEY_FAST_REGISTRATION	1	/* reserved: TERN_FEATURE_FAST_REGISTRATION */
+#define TERN_KEY_FAST_REGISTRATION	1	/* until REGISTER pages, address, access are 0 */
 #define TERN_KEY_WINDOW_TYPE_1		2	/* reserved: TERN_FEATURE_MEMORY_WINDOWS */
 #define TERN_KEY_WINDOW_TYPE_2		3	/* reserved: TERN_FEATURE_MEMORY_WINDOWS */
 

@@ -9,6 +9,7 @@
  *   control
  *   remote        WRITE*, READ, CAS, FETCH_ADD, ATOMIC_WRITE, FLUSH
  *   atomic        CAS, FETCH_ADD
+ *   register      REGISTER
  *   address       SEND* on UD and GSI queue pairs
  *   ethernet      ETHERNET
  *   SGEs, or with TERN_WQE_INLINE the data itself
@@ -24,6 +25,7 @@
 #define TERN_HW_WQE_H
 
 #include "tern_hw_types.h"
+#include "tern_hw_memory.h"
 
 #define TERN_WQE_BLOCK_SHIFT		6
 #define TERN_WQE_BLOCK			64
@@ -46,7 +48,7 @@ static_assert(sizeof(struct tern_wqe_control) == 16, "work request control");
 #define TERN_WQE_NOP			0x00
 #define TERN_WQE_SEND			0x01
 #define TERN_WQE_SEND_IMMEDIATE		0x02
-#define TERN_WQE_SEND_INVALIDATE	0x03
+#define TERN_WQE_SEND_INVALIDATE	0x03	/* TERN_FEATURE_FAST_REGISTRATION */
 #define TERN_WQE_WRITE			0x04
 #define TERN_WQE_WRITE_IMMEDIATE	0x05
 #define TERN_WQE_READ			0x06
@@ -78,6 +80,20 @@ struct tern_wqe_atomic {
 };
 
 static_assert(sizeof(struct tern_wqe_atomic) == 16, "atomic segment");
+
+/*
+ * REGISTER: gives a free key of type TERN_KEY_FAST_REGISTRATION its memory, on
+ * TERN_QP_PRIVILEGED queue pairs only, for it names bus addresses. The key to
+ * make free by LOCAL_INVALIDATE or SEND_INVALIDATE is in the control segment.
+ */
+struct tern_wqe_register {
+	struct tern_page_list pages;
+	__le64 address;		/* I/O virtual address of the region's first byte */
+	__le32 key;		/* index of the key, and its consumer byte from now on */
+	__le32 access;		/* TERN_ACCESS_* */
+};
+
+static_assert(sizeof(struct tern_wqe_register) == 48, "register segment");
 
 /* Where a packet goes. In MODIFY_QP for connected queue pairs, in each work request for UD. */
 struct tern_address_vector {

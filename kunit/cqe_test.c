@@ -72,6 +72,9 @@ static void cqe_send_opcodes(struct kunit *test)
 		{ TERN_WQE_WRITE, IB_WC_RDMA_WRITE },
 		{ TERN_WQE_WRITE_IMMEDIATE, IB_WC_RDMA_WRITE },
 		{ TERN_WQE_READ, IB_WC_RDMA_READ },
+		{ TERN_WQE_SEND_INVALIDATE, IB_WC_SEND },
+		{ TERN_WQE_LOCAL_INVALIDATE, IB_WC_LOCAL_INV },
+		{ TERN_WQE_REGISTER, IB_WC_REG_MR },
 	};
 	struct tern_cqe cqe = { .opcode = 0x7f, .byte_count = cpu_to_le32(77) };
 	int i;

@@ -102,6 +102,50 @@ static void wqe_immediate(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(wqe->control.immediate, 0, 4));
 }
 
+static void wqe_invalidate(struct kunit *test)
+{
+	struct ib_send_wr wr = { .opcode = IB_WR_SEND_WITH_INV, .ex.invalidate_rkey = 0x01020304 };
+	static const u8 key[] = { 4, 3, 2, 1 };
+	struct tern_ib_wqe *wqe = test->priv;
+
+	KUNIT_ASSERT_EQ(test, encode_rc(test, &wr), 1);
+	KUNIT_EXPECT_EQ(test, wqe->control.opcode, TERN_WQE_SEND_INVALIDATE);
+	KUNIT_EXPECT_MEMEQ(test, wqe->control.immediate, key, 4);
+
+	memset(wqe, 0xff, sizeof(*wqe));
+	wr.opcode = IB_WR_LOCAL_INV;
+	wr.send_flags = IB_SEND_FENCE;
+	KUNIT_ASSERT_EQ(test, tern_ib_encode_local_invalidate(true, &wr, wqe), 1);
+	KUNIT_EXPECT_EQ(test, wqe->control.opcode, TERN_WQE_LOCAL_INVALIDATE);
+	KUNIT_EXPECT_EQ(test, wqe->control.flags, TERN_WQE_SIGNALED | TERN_WQE_FENCE);
+	KUNIT_EXPECT_EQ(test, wqe->control.blocks, 1);
+	KUNIT_EXPECT_EQ(test, wqe->control.sge_count, 0);
+	KUNIT_EXPECT_EQ(test, le16_to_cpu(wqe->control.inline_length), 0);
+	KUNIT_EXPECT_MEMEQ(test, wqe->control.immediate, key, 4);
+	wr.send_flags = IB_SEND_INLINE;
+	KUNIT_EXPECT_EQ(test, tern_ib_encode_local_invalidate(true, &wr, wqe), -EINVAL);
+}
+
+static void wqe_register(struct kunit *test)
+{
+	const struct tern_wqe_register segment = {
+		.pages.root = cpu_to_le64(0x1122334455667000),
+		.key = cpu_to_le32(0x55),
+	};
+	struct ib_reg_wr wr = { .wr.opcode = IB_WR_REG_MR };
+	struct tern_ib_wqe *wqe = test->priv;
+
+	KUNIT_ASSERT_EQ(test, tern_ib_encode_register(false, &wr.wr, &segment, wqe), 1);
+	KUNIT_EXPECT_EQ(test, wqe->control.opcode, TERN_WQE_REGISTER);
+	KUNIT_EXPECT_EQ(test, wqe->control.flags, 0);
+	KUNIT_EXPECT_EQ(test, wqe->control.blocks, 1);
+	KUNIT_EXPECT_EQ(test, wqe->control.sge_count, 0);
+	KUNIT_EXPECT_NULL(test, memchr_inv(wqe->control.immediate, 0, 4));
+	KUNIT_EXPECT_MEMEQ(test, wqe->segments, (const u8 *)&segment, sizeof(segment));
+	wr.wr.send_flags = IB_SEND_IP_CSUM;
+	KUNIT_EXPECT_EQ(test, tern_ib_encode_register(false, &wr.wr, &segment, wqe), -EINVAL);
+}
+
 static void wqe_remote(struct kunit *test)
 {
 	struct ib_sge sge = { .addr = 0x2000, .length = 8, .lkey = 5 };
@@ -166,9 +210,9 @@ static void wqe_datagrams_only_send(struct kunit *test)
 static void wqe_refuses_what_is_not_there(struct kunit *test)
 {
 	static const enum ib_wr_opcode refused[] = {
-		IB_WR_ATOMIC_CMP_AND_SWP, IB_WR_ATOMIC_FETCH_AND_ADD, IB_WR_SEND_WITH_INV,
-		IB_WR_LOCAL_INV, IB_WR_REG_MR, IB_WR_LSO, IB_WR_RDMA_READ_WITH_INV,
-		IB_WR_ATOMIC_WRITE, IB_WR_FLUSH, 255,
+		IB_WR_ATOMIC_CMP_AND_SWP, IB_WR_ATOMIC_FETCH_AND_ADD, IB_WR_LOCAL_INV,
+		IB_WR_REG_MR, IB_WR_LSO, IB_WR_RDMA_READ_WITH_INV, IB_WR_ATOMIC_WRITE,
+		IB_WR_FLUSH, 255,
 	};
 	struct ib_rdma_wr wr = {};
 	int i;
@@ -296,6 +340,8 @@ static struct kunit_case wqe_cases[] = {
 	KUNIT_CASE(wqe_send),
 	KUNIT_CASE(wqe_flags),
 	KUNIT_CASE(wqe_immediate),
+	KUNIT_CASE(wqe_invalidate),
+	KUNIT_CASE(wqe_register),
 	KUNIT_CASE(wqe_remote),
 	KUNIT_CASE(wqe_datagram),
 	KUNIT_CASE(wqe_datagrams_only_send),

@@ -28,6 +28,13 @@ const struct tern_send_op tern_rc_ops[TERN_SEND_OPS] = {
 		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_FENCE | TERN_WQE_INLINE,
 		.immediate = UINT32_MAX,
 	},
+	[IBV_WR_SEND_WITH_INV] = {
+		.opcode = TERN_WQE_SEND_INVALIDATE,
+		.header = TERN_HEADER_SEND,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_FENCE | TERN_WQE_INLINE,
+		.key = 1,
+		.immediate = UINT32_MAX,
+	},
 	[IBV_WR_RDMA_READ] = {
 		.opcode = TERN_WQE_READ,
 		.header = TERN_HEADER_REMOTE,
@@ -123,7 +130,9 @@ tern_put_send(struct tern_sq *sq, uint32_t slot, uint32_t posted, const struct i
 	if (unlikely(wr->opcode >= TERN_SEND_OPS))
 		return 0;
 	op = &sq->ops[wr->opcode];
-	if (unlikely(!op->header || (uint32_t)wr->num_sge > sq->sge_max))
+	if (unlikely(!op->header))
+		return tern_put_on_keys(sq, slot, posted, wr);
+	if (unlikely((uint32_t)wr->num_sge > sq->sge_max))
 		return 0;
 
 	flags = tern_send_flags[wr->send_flags & 15];

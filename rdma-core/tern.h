@@ -234,6 +234,10 @@ int tern_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 		  struct ibv_qp_init_attr *init_attr);
 int tern_destroy_qp(struct ibv_qp *ibqp);
 
+/* keys.c */
+uint32_t tern_put_on_keys(struct tern_sq *sq, uint32_t slot, uint32_t posted,
+			  const struct ibv_send_wr *wr);
+
 /* datapath.c */
 bool tern_sq_has_room(const struct tern_sq *sq, uint32_t posted);
 uint32_t tern_put_one(struct tern_sq *sq, uint32_t slot, uint32_t posted,

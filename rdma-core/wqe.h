@@ -25,6 +25,7 @@ struct tern_send_op {
 	uint8_t opcode;		/* TERN_WQE_* */
 	uint8_t header;		/* TERN_HEADER_*; 0: not possible */
 	uint8_t flags;		/* TERN_WQE_* that may be set */
+	uint8_t key;		/* the immediate is a key: a number of the host */
 	uint32_t immediate;	/* mask of the immediate: all ones or zero */
 };
 
@@ -88,7 +89,8 @@ static inline void tern_set_control(void *to, const struct tern_send_op *op, uin
 				    const struct ibv_send_wr *wr)
 {
 	struct tern_wqe_control *control = to;
-	uint32_t immediate = (uint32_t)wr->imm_data & op->immediate;
+	uint32_t immediate = (op->key ? htole32(wr->invalidate_rkey) : (uint32_t)wr->imm_data) &
+			     op->immediate;
 
 	control->opcode = op->opcode;
 	control->flags = flags;

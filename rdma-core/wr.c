@@ -120,6 +120,16 @@ static void tern_wr_send_imm(struct ibv_qp_ex *qp_ex, __be32 imm_data)
 	tern_staged_next(qp_ex, IBV_WR_SEND_WITH_IMM)->imm_data = imm_data;
 }
 
+static void tern_wr_send_inv(struct ibv_qp_ex *qp_ex, uint32_t rkey)
+{
+	tern_staged_next(qp_ex, IBV_WR_SEND_WITH_INV)->invalidate_rkey = rkey;
+}
+
+static void tern_wr_local_inv(struct ibv_qp_ex *qp_ex, uint32_t rkey)
+{
+	tern_staged_next(qp_ex, IBV_WR_LOCAL_INV)->invalidate_rkey = rkey;
+}
+
 static struct ibv_send_wr *tern_staged_remote(struct ibv_qp_ex *qp_ex, enum ibv_wr_opcode opcode,
 					      uint32_t rkey, uint64_t address)
 {
@@ -209,7 +219,8 @@ static void tern_wr_set_inline_data(struct ibv_qp_ex *qp_ex, void *address, size
 /* Every operation that the device has may be asked for; these are they. */
 #define TERN_SEND_OPS_CONNECTED						\
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |	\
-	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ)
+	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ | \
+	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_LOCAL_INV)
 #define TERN_SEND_OPS_DATAGRAM	(IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
 
 /* Returns 0 or a positive errno. */
@@ -229,6 +240,8 @@ int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops)
 	ex->wr_abort = tern_wr_abort;
 	ex->wr_send = tern_wr_send;
 	ex->wr_send_imm = tern_wr_send_imm;
+	ex->wr_send_inv = tern_wr_send_inv;
+	ex->wr_local_inv = tern_wr_local_inv;
 	ex->wr_rdma_read = tern_wr_rdma_read;
 	ex->wr_rdma_write = tern_wr_rdma_write;
 	ex->wr_rdma_write_imm = tern_wr_rdma_write_imm;

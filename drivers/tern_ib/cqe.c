@@ -52,6 +52,10 @@ static enum ib_wc_opcode tern_ib_send_wc_opcode(u8 opcode)
 		return IB_WC_RDMA_WRITE;
 	case TERN_WQE_READ:
 		return IB_WC_RDMA_READ;
+	case TERN_WQE_LOCAL_INVALIDATE:
+		return IB_WC_LOCAL_INV;
+	case TERN_WQE_REGISTER:
+		return IB_WC_REG_MR;
 	default:
 		return IB_WC_SEND;
 	}

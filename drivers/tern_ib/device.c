@@ -2,6 +2,7 @@
 /* Tern RDMA driver: attributes of the device. */
 #include <linux/netdevice.h>
 
+#include "internal.h"
 #include "verbs.h"
 #include "tern_hw_pci.h"
 
@@ -44,6 +45,10 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_RC_RNR_NAK_GEN;
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+	if (tern_has(dev->tern, TERN_FEATURE_FAST_REGISTRATION)) {
+		attr->device_cap_flags |= IB_DEVICE_MEM_MGT_EXTENSIONS;
+		attr->max_fast_reg_page_list_len = TERN_IB_FAST_PAGES_MAX;
+	}
 
 	attr->max_mr_size = caps->region_bytes_max;
 	attr->page_size_cap = limits->page_sizes;

@@ -25,6 +25,19 @@ struct tern_ib_record_page *tern_ib_user_record_pin(struct tern_ib_ucontext *uco
 						    u64 address, dma_addr_t *dma);
 void tern_ib_user_record_unpin(struct tern_ib_record_page *page);
 
+/* mr.c */
+struct tern_ib_mr *tern_ib_new_mr(struct tern_ib_device *dev);
+void tern_ib_delete_mr(struct tern_ib_device *dev, struct tern_ib_mr *mr);
+int tern_ib_create_key(struct tern_ib_device *dev, struct tern_ib_mr *mr,
+		       const struct ib_pd *ibpd, struct tern_command_create_key *body);
+
+/* fast_registration.c */
+#define TERN_IB_FAST_PAGES_MAX	TERN_PAGE_TABLE_ENTRIES
+
+void tern_ib_free_fast_list(struct tern_ib_device *dev, struct tern_ib_mr *mr);
+int tern_ib_fast_segment(const struct ib_reg_wr *wr, struct tern_wqe_register *segment);
+void tern_ib_fast_posted(const struct ib_reg_wr *wr);
+
 /* poll.c */
 int tern_ib_cq_add_qp(struct tern_ib_cq *cq, struct tern_ib_qp *qp);
 void tern_ib_cqs_forget(struct tern_ib_qp *qp, bool reset);

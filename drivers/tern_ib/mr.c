@@ -15,7 +15,7 @@
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
-static struct tern_ib_mr *tern_ib_alloc_mr(struct tern_ib_device *dev)
+struct tern_ib_mr *tern_ib_new_mr(struct tern_ib_device *dev)
 {
 	struct tern_ib_mr *mr;
 	int err;
@@ -31,34 +31,51 @@ static struct tern_ib_mr *tern_ib_alloc_mr(struct tern_ib_device *dev)
 	return mr;
 }
 
-static void tern_ib_free_mr(struct tern_ib_device *dev, struct tern_ib_mr *mr)
+void tern_ib_delete_mr(struct tern_ib_device *dev, struct tern_ib_mr *mr)
 {
 	tern_number_free(dev->tern, TERN_NUMBERS_KEY, mr->index);
 	kfree(mr);
 }
 
-/* Keys of an index differ from one region to the next, so that an old one is found out. */
-static int tern_ib_create_key(struct tern_ib_device *dev, struct tern_ib_mr *mr,
-			      const struct ib_pd *ibpd, const struct tern_page_list *pages,
-			      u64 address, int access)
+/**
+ * tern_ib_create_key() - make the key of a region
+ * @dev: the device
+ * @mr: the region; gets its keys
+ * @ibpd: protection domain
+ * @body: command, but for PD and the key's low byte
+ *
+ * Keys of an index differ from one region to the next, so that an old one is found out.
+ *
+ * Return: 0 or a negative errno
+ */
+int tern_ib_create_key(struct tern_ib_device *dev, struct tern_ib_mr *mr,
+		       const struct ib_pd *ibpd, struct tern_command_create_key *body)
 {
 	u8 consumer = atomic_inc_return(&dev->key_consumer);
-	struct tern_command_create_key body = {
-		.pages = *pages,
-		.address = cpu_to_le64(address),
-		.pd = cpu_to_le32(container_of(ibpd, struct tern_ib_pd, ib)->number),
-		.access = cpu_to_le32(tern_ib_access_to(access)),
-		.consumer = consumer,
-		.type = TERN_KEY_REGION,
-	};
 	int err;
 
-	err = tern_cmd_create_key(dev->tern, mr->index, &body);
+	body->pd = cpu_to_le32(container_of(ibpd, struct tern_ib_pd, ib)->number);
+	body->consumer = consumer;
+	err = tern_cmd_create_key(dev->tern, mr->index, body);
 	if (err)
 		return err;
 	mr->ib.lkey = mr->index << TERN_KEY_INDEX_SHIFT | consumer;
 	mr->ib.rkey = mr->ib.lkey;
 	return 0;
+}
+
+static int tern_ib_create_region(struct tern_ib_device *dev, struct tern_ib_mr *mr,
+				 const struct ib_pd *ibpd, const struct tern_page_list *pages,
+				 u64 address, int access)
+{
+	struct tern_command_create_key body = {
+		.pages = *pages,
+		.address = cpu_to_le64(address),
+		.access = cpu_to_le32(tern_ib_access_to(access)),
+		.type = TERN_KEY_REGION,
+	};
+
+	return tern_ib_create_key(dev, mr, ibpd, &body);
 }
 
 /**
@@ -92,16 +109,16 @@ struct ib_mr *tern_ib_get_dma_mr(struct ib_pd *ibpd, int access)
 		return &mr->ib;
 	}
 
-	mr = tern_ib_alloc_mr(dev);
+	mr = tern_ib_new_mr(dev);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	err = tern_ib_create_key(dev, mr, ibpd, &everything, 0, access);
+	err = tern_ib_create_region(dev, mr, ibpd, &everything, 0, access);
 	if (err)
 		goto free_mr;
 	return &mr->ib;
 
 free_mr:
-	tern_ib_free_mr(dev, mr);
+	tern_ib_delete_mr(dev, mr);
 	return ERR_PTR(err);
 }
 
@@ -120,7 +137,7 @@ struct ib_mr *tern_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64
 	if (!length || length > dev->tern->caps.region_bytes_max || address + length < address)
 		return ERR_PTR(-EINVAL);
 
-	mr = tern_ib_alloc_mr(dev);
+	mr = tern_ib_new_mr(dev);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	mr->umem = ib_umem_get_va(&dev->ib, start, length, access);
@@ -132,7 +149,7 @@ struct ib_mr *tern_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64
 	err = tern_ib_umem_tables(dev, &mr->tables, mr->umem, address, mr->umem->writable);
 	if (err)
 		goto release_umem;
-	err = tern_ib_create_key(dev, mr, ibpd, &mr->tables.list, address, access);
+	err = tern_ib_create_region(dev, mr, ibpd, &mr->tables.list, address, access);
 	if (err)
 		goto destroy_tables;
 	mr->ib.length = length;
@@ -143,7 +160,7 @@ destroy_tables:
 release_umem:
 	ib_umem_release(mr->umem);
 free_mr:
-	tern_ib_free_mr(dev, mr);
+	tern_ib_delete_mr(dev, mr);
 	return ERR_PTR(err);
 }
 
@@ -167,6 +184,7 @@ int tern_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		tern_page_tables_destroy(dev->tern, &mr->tables);
 		ib_umem_release(mr->umem);
 	}
-	tern_ib_free_mr(dev, mr);
+	tern_ib_free_fast_list(dev, mr);
+	tern_ib_delete_mr(dev, mr);
 	return 0;
 }

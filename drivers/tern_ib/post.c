@@ -35,6 +35,24 @@ static void tern_ib_copy_blocks(const struct tern_ib_work_queue *sq, u32 index,
 		memcpy(tern_ib_unit(sq, index + i), from, TERN_WQE_BLOCK);
 }
 
+static bool tern_ib_on_keys(const struct ib_send_wr *wr)
+{
+	return wr->opcode == IB_WR_REG_MR || wr->opcode == IB_WR_LOCAL_INV;
+}
+
+static int tern_ib_encode_on_keys(struct tern_ib_qp *qp, const struct ib_send_wr *wr)
+{
+	struct tern_wqe_register segment;
+	int err;
+
+	if (wr->opcode == IB_WR_LOCAL_INV)
+		return tern_ib_encode_local_invalidate(qp->signal_all, wr, &qp->wqe);
+	err = tern_ib_fast_segment(reg_wr(wr), &segment);
+	if (err)
+		return err;
+	return tern_ib_encode_register(qp->signal_all, wr, &segment, &qp->wqe);
+}
+
 static int tern_ib_post_one_send(struct tern_ib_qp *qp, const struct ib_send_wr *wr)
 {
 	const struct tern_address_vector *address = NULL;
@@ -48,14 +66,19 @@ static int tern_ib_post_one_send(struct tern_ib_qp *qp, const struct ib_send_wr 
 			return -EINVAL;
 		address = &to_tern_ah(ud_wr(wr)->ah)->address;
 	}
-	blocks = tern_ib_encode_send(qp->ib.qp_type, &qp->cap, qp->signal_all, wr, address,
-				     &qp->wqe);
+	if (qp->ib.qp_type == IB_QPT_RC && tern_ib_on_keys(wr))
+		blocks = tern_ib_encode_on_keys(qp, wr);
+	else
+		blocks = tern_ib_encode_send(qp->ib.qp_type, &qp->cap, qp->signal_all, wr, address,
+					     &qp->wqe);
 	if (blocks < 0)
 		return blocks;
 	if (!tern_ib_ring_fits(ring, blocks))
 		return -ENOMEM;
 	tern_ib_copy_blocks(&qp->sq, ring->head, &qp->wqe, blocks);
 	tern_ib_ring_post(ring, blocks, wr->wr_id, qp->wqe.control.opcode);
+	if (wr->opcode == IB_WR_REG_MR)
+		tern_ib_fast_posted(reg_wr(wr));
 	return 0;
 }
 

@@ -61,17 +61,39 @@ struct tern_ib_pd {
 };
 
 /**
+ * struct tern_ib_fast_list - what a region for fast registration is to be registered with
+ * @entries: two tables: one that the device may be using, one to fill; NULL in other regions
+ * @dma: their bus address
+ * @which: the table to fill, 0 or 1
+ * @limit: pages that it may have
+ * @count: pages that it has
+ * @first_offset: of the first byte in the first page
+ *
+ * The consumer serialises mapping and posting of one region.
+ */
+struct tern_ib_fast_list {
+	__le64 *entries;
+	dma_addr_t dma;
+	u32 which;
+	u32 limit;
+	u32 count;
+	u32 first_offset;
+};
+
+/**
  * struct tern_ib_mr - a memory region
  * @ib: the core's part
  * @index: of its key, 0 for the local DMA key
  * @umem: the process's memory
  * @tables: page list
+ * @fast: for fast registration
  */
 struct tern_ib_mr {
 	struct ib_mr ib;
 	u32 index;
 	struct ib_umem *umem;
 	struct tern_page_tables tables;
+	struct tern_ib_fast_list fast;
 };
 
 struct tern_ib_ah {

@@ -47,6 +47,11 @@ struct ib_mr *tern_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64
 				  int access, struct ib_dmah *dmah, struct ib_udata *udata);
 int tern_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
+/* fast_registration.c */
+struct ib_mr *tern_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
+int tern_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *list, int count,
+		      unsigned int *offset);
+
 /* ah.c */
 int tern_ib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
 int tern_ib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);

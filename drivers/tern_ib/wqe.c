@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Tern RDMA driver: work requests of kernel consumers in the device's format. Pure logic. */
+#include <linux/unaligned.h>
+
 #include "convert.h"
 #include "wqe.h"
 
@@ -14,6 +16,8 @@ static int tern_ib_send_opcode(const struct ib_send_wr *wr, bool connected)
 		return connected ? TERN_WQE_WRITE : -EINVAL;
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 		return connected ? TERN_WQE_WRITE_IMMEDIATE : -EINVAL;
+	case IB_WR_SEND_WITH_INV:
+		return connected ? TERN_WQE_SEND_INVALIDATE : -EINVAL;
 	case IB_WR_RDMA_READ:
 		return connected ? TERN_WQE_READ : -EINVAL;
 	default:
@@ -54,6 +58,21 @@ static int tern_ib_encode_inline(const struct ib_send_wr *wr, u32 limit, u8 *out
 	return length;
 }
 
+#define TERN_IB_SEND_FLAGS	(IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_FENCE)
+
+static void tern_ib_encode_control(const struct ib_send_wr *wr, bool signal_all, u8 opcode,
+				   struct tern_wqe_control *control)
+{
+	memset(control, 0, sizeof(*control));
+	control->opcode = opcode;
+	if (signal_all || wr->send_flags & IB_SEND_SIGNALED)
+		control->flags |= TERN_WQE_SIGNALED;
+	if (wr->send_flags & IB_SEND_SOLICITED)
+		control->flags |= TERN_WQE_SOLICITED;
+	if (wr->send_flags & IB_SEND_FENCE)
+		control->flags |= TERN_WQE_FENCE;
+}
+
 /**
  * tern_ib_encode_send() - encode a work request of a send queue
  * @type: of the queue pair
@@ -77,20 +96,14 @@ int tern_ib_encode_send(enum ib_qp_type type, const struct ib_qp_cap *cap, bool 
 
 	if (opcode < 0 || wr->num_sge < 0 || wr->num_sge > cap->max_send_sge)
 		return -EINVAL;
-	if (wr->send_flags & ~(IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_FENCE |
-			       IB_SEND_INLINE))
+	if (wr->send_flags & ~(TERN_IB_SEND_FLAGS | IB_SEND_INLINE))
 		return -EINVAL;
 
-	memset(control, 0, sizeof(*control));
-	control->opcode = opcode;
-	if (signal_all || wr->send_flags & IB_SEND_SIGNALED)
-		control->flags |= TERN_WQE_SIGNALED;
-	if (wr->send_flags & IB_SEND_SOLICITED)
-		control->flags |= TERN_WQE_SOLICITED;
-	if (wr->send_flags & IB_SEND_FENCE)
-		control->flags |= TERN_WQE_FENCE;
+	tern_ib_encode_control(wr, signal_all, opcode, control);
 	if (opcode == TERN_WQE_SEND_IMMEDIATE || opcode == TERN_WQE_WRITE_IMMEDIATE)
 		memcpy(control->immediate, &wr->ex.imm_data, sizeof(control->immediate));
+	if (opcode == TERN_WQE_SEND_INVALIDATE)
+		put_unaligned_le32(wr->ex.invalidate_rkey, control->immediate);
 
 	if (tern_ib_has_remote(opcode)) {
 		struct tern_wqe_remote *remote = (void *)next;
@@ -127,6 +140,48 @@ int tern_ib_encode_send(enum ib_qp_type type, const struct ib_qp_cap *cap, bool 
 	}
 	control->blocks = DIV_ROUND_UP(next - (u8 *)wqe, TERN_WQE_BLOCK);
 	return control->blocks;
+}
+
+/**
+ * tern_ib_encode_register() - encode a fast registration
+ * @signal_all: every work request of the queue pair makes a completion
+ * @wr: the work request
+ * @segment: what is registered
+ * @wqe: set; what the blocks do not need is undefined
+ *
+ * Return: how many blocks it takes, or -EINVAL
+ */
+int tern_ib_encode_register(bool signal_all, const struct ib_send_wr *wr,
+			    const struct tern_wqe_register *segment, struct tern_ib_wqe *wqe)
+{
+	if (wr->send_flags & ~TERN_IB_SEND_FLAGS)
+		return -EINVAL;
+	tern_ib_encode_control(wr, signal_all, TERN_WQE_REGISTER, &wqe->control);
+	memcpy(wqe->segments, segment, sizeof(*segment));
+	wqe->control.blocks = 1;
+	return 1;
+}
+
+static_assert(sizeof(struct tern_wqe_control) + sizeof(struct tern_wqe_register) <=
+	      TERN_WQE_BLOCK);
+
+/**
+ * tern_ib_encode_local_invalidate() - encode the invalidation of a key of the own side
+ * @signal_all: every work request of the queue pair makes a completion
+ * @wr: the work request
+ * @wqe: set; what the blocks do not need is undefined
+ *
+ * Return: how many blocks it takes, or -EINVAL
+ */
+int tern_ib_encode_local_invalidate(bool signal_all, const struct ib_send_wr *wr,
+				    struct tern_ib_wqe *wqe)
+{
+	if (wr->send_flags & ~TERN_IB_SEND_FLAGS)
+		return -EINVAL;
+	tern_ib_encode_control(wr, signal_all, TERN_WQE_LOCAL_INVALIDATE, &wqe->control);
+	put_unaligned_le32(wr->ex.invalidate_rkey, wqe->control.immediate);
+	wqe->control.blocks = 1;
+	return 1;
 }
 
 /**

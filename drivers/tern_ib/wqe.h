@@ -21,6 +21,10 @@ static_assert(sizeof(struct tern_ib_wqe) == TERN_WQE_BYTES_MAX);
 int tern_ib_encode_send(enum ib_qp_type type, const struct ib_qp_cap *cap, bool signal_all,
 			const struct ib_send_wr *wr, const struct tern_address_vector *address,
 			struct tern_ib_wqe *wqe);
+int tern_ib_encode_register(bool signal_all, const struct ib_send_wr *wr,
+			    const struct tern_wqe_register *segment, struct tern_ib_wqe *wqe);
+int tern_ib_encode_local_invalidate(bool signal_all, const struct ib_send_wr *wr,
+				    struct tern_ib_wqe *wqe);
 int tern_ib_encode_receive(const struct ib_qp_cap *cap, const struct ib_recv_wr *wr, void *entry);
 
 #endif /* TERN_IB_WQE_H */

@@ -33,7 +33,7 @@ enum key_error key_resolve(const struct key_user *user, uint32_t key, uint64_t a
 		return KEY_OK;
 	}
 	found = table_get(&user->fn->keys, key >> TERN_KEY_INDEX_SHIFT);
-	if (!found || found->consumer != (key & TERN_KEY_CONSUMER))
+	if (!found || found->consumer != (key & TERN_KEY_CONSUMER) || !found->valid)
 		return KEY_UNKNOWN;
 	if (found->pd != user->pd)
 		return KEY_WRONG_PD;
@@ -90,49 +90,95 @@ void *key_range_map(const struct key_range *range, uint64_t offset, size_t *leng
 	return guest_map(range->fn, address, length, write);
 }
 
-uint16_t key_create_command(struct command *command)
+bool key_access_valid(uint32_t access)
 {
-	const struct tern_command_create_key *body = (const void *)command->body;
-	struct function *fn = command->fn;
-	uint32_t access = from_le32(body->access);
-	struct memory_key made = {
-		.index = command->number,
-		.consumer = body->consumer,
-		.pd = from_le32(body->pd),
-		.access = access,
-		.address = from_le64(body->address),
-	};
-	size_t field;
+	return !(access & ~ACCESS_KNOWN) &&
+	       (!(access & (TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_ATOMIC)) ||
+		(access & TERN_ACCESS_LOCAL_WRITE));
+}
 
-	if (!command->number || command->number >= KEY_COUNT)
-		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
-	if (table_get(&fn->keys, command->number))
-		return command_refuse_number(command, TERN_COMMAND_STATUS_EXISTS);
+bool key_address_valid(uint64_t address, uint64_t length, uint32_t access)
+{
+	return length - 1 <= UINT64_MAX - address &&
+	       !(address && (access & TERN_ACCESS_ZERO_BASED));
+}
+
 #define REFUSE(member) \
 	command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER, \
 		       struct tern_command_create_key, member)
-	if (page_list_set(&made.pages, &body->pages, 0, &field))
+
+static uint16_t region_set(struct command *command, struct memory_key *key)
+{
+	const struct tern_command_create_key *body = (const void *)command->body;
+	size_t field;
+
+	key->access = from_le32(body->access);
+	key->address = from_le64(body->address);
+	key->valid = true;
+	if (page_list_set(&key->pages, &body->pages, 0, &field))
 		return command_refuse_at(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
 					 sizeof_command_header + field);
-	if (made.pages.length - 1 > UINT64_MAX - made.address ||
-	    (made.address && (access & TERN_ACCESS_ZERO_BASED)))
+	if (!key_address_valid(key->address, key->pages.length, key->access))
 		return REFUSE(address);
-	if (made.pd >= PD_COUNT)
-		return REFUSE(pd);
-	/* IBTA 10.6.3.1: remote write and atomics need local write. */
-	if ((access & ~ACCESS_KNOWN) ||
-	    ((access & (TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_ATOMIC)) &&
-	     !(access & TERN_ACCESS_LOCAL_WRITE)))
+	if (!key_access_valid(key->access))
 		return REFUSE(access);
-	if (body->type != TERN_KEY_REGION)
+	return TERN_COMMAND_STATUS_OK;
+}
+
+/* What gets its memory from a work request has none yet. */
+static uint16_t free_key_set(struct command *command, uint64_t feature)
+{
+	const struct tern_command_create_key *body = (const void *)command->body;
+
+	if (!function_has(command->fn, feature))
 		return REFUSE(type);
+	if (!command_reserved(command, struct tern_command_create_key, pages) ||
+	    !command_reserved(command, struct tern_command_create_key, address))
+		return TERN_COMMAND_STATUS_BAD_PARAMETER;
+	return body->access ? REFUSE(access) : TERN_COMMAND_STATUS_OK;
+}
+
+static uint16_t key_set(struct command *command, struct memory_key *key)
+{
+	const struct tern_command_create_key *body = (const void *)command->body;
+
+	key->index = command->number;
+	key->consumer = body->consumer;
+	key->type = body->type;
+	key->pd = from_le32(body->pd);
+	if (key->pd >= PD_COUNT)
+		return REFUSE(pd);
 	if (body->reserved0)
 		return REFUSE(reserved0);
 	if (body->reserved1)
 		return REFUSE(reserved1);
 	if (body->reserved2)
 		return REFUSE(reserved2);
+	switch (key->type) {
+	case TERN_KEY_REGION:
+		return region_set(command, key);
+	case TERN_KEY_FAST_REGISTRATION:
+		return free_key_set(command, FEATURE(FAST_REGISTRATION));
+	default:
+		return REFUSE(type);
+	}
+}
+
 #undef REFUSE
+
+uint16_t key_create_command(struct command *command)
+{
+	struct memory_key made = { .index = 0 };
+	struct function *fn = command->fn;
+	uint16_t status;
+
+	if (!command->number || command->number >= KEY_COUNT)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
+	if (table_get(&fn->keys, command->number))
+		return command_refuse_number(command, TERN_COMMAND_STATUS_EXISTS);
+	status = key_set(command, &made);
+	if (status)
+		return status;
 	return table_insert_copy(&fn->keys, made.index, &made, sizeof(made)) ?
 	       TERN_COMMAND_STATUS_OK : TERN_COMMAND_STATUS_NO_RESOURCES;
 }

@@ -10,10 +10,13 @@
 #include "memory.h"
 
 struct command;
+struct tern_wqe_register;
 
 struct memory_key {
 	uint32_t index;
 	uint8_t consumer;
+	uint8_t type;			/* TERN_KEY_* */
+	bool valid;			/* else free: no access by it; a region always is */
 	uint32_t pd;
 	uint32_t access;		/* TERN_ACCESS_* */
 	uint64_t address;		/* of its first byte */
@@ -27,6 +30,8 @@ enum key_error {
 	KEY_WRONG_PD,
 	KEY_NO_ACCESS,			/* right not granted */
 	KEY_OUT_OF_BOUNDS,
+	KEY_WRONG_STATE,		/* not of a type, or not in a state, that allows it */
+	KEY_BAD_VALUE,			/* page list, address or rights make no sense */
 };
 
 /* A checked range of a key. */
@@ -66,6 +71,20 @@ int key_range_write(const struct key_range *range, uint64_t offset, const void *
  * ...) within this core call. One that maps for write copies by copy_in_order().
  */
 void *key_range_map(const struct key_range *range, uint64_t offset, size_t *length, bool write);
+
+/*
+ * What work requests do to keys (key_state.c). Unless it is KEY_OK nothing
+ * has changed.
+ */
+enum key_error key_register(const struct key_user *user, const struct tern_wqe_register *segment);
+enum key_error key_invalidate(const struct key_user *user, uint32_t key);
+/* May the peer of this queue pair have it invalidated? */
+enum key_error key_may_invalidate(const struct key_user *user, uint32_t key);
+
+/* Rights that are known, and none without the one it needs (IBTA 10.6.3.1)? */
+bool key_access_valid(uint32_t access);
+/* Do @length bytes from @address on make a region? */
+bool key_address_valid(uint64_t address, uint64_t length, uint32_t access);
 
 /* Commands */
 uint16_t key_create_command(struct command *command);

@@ -94,6 +94,9 @@ static uint8_t check(const struct rdma_qp *rdma, const struct send_wqe *wqe, enu
 	case TERN_WQE_SEND_IMMEDIATE:
 	case TERN_WQE_WRITE:
 	case TERN_WQE_WRITE_IMMEDIATE:
+	case TERN_WQE_SEND_INVALIDATE:
+	case TERN_WQE_LOCAL_INVALIDATE:
+	case TERN_WQE_REGISTER:
 		break;
 	case TERN_WQE_READ:
 		if (!rdma->attributes.initiator_depth)
@@ -124,7 +127,7 @@ static bool admit(struct rdma_qp *rdma)
 		return false;
 	error = send_wqe_fetch(sq, sq->next, wqe);
 	status = check(rdma, wqe, error);
-	if (!status && wqe->opcode != TERN_WQE_NOP) {
+	if (!status && !rc_local_opcode(wqe->opcode)) {
 		packets = packets_of((uint32_t)wqe->length, rdma->path_mtu);
 		if (wire_psn_distance(requester->tail_psn, requester->acked_psn) + packets >
 		    PSN_WINDOW)
@@ -141,6 +144,7 @@ static bool admit(struct rdma_qp *rdma)
 	request->length = 0;
 	request->sge_count = 0;
 	request->inlined = false;
+	request->executed = false;
 	if (!status) {
 		memcpy(request->immediate, wqe->immediate, 4);
 		request->remote_address = wqe->remote_address;
@@ -148,7 +152,9 @@ static bool admit(struct rdma_qp *rdma)
 		request->length = (uint32_t)wqe->length;
 		request->sge_count = wqe->sge_count;
 		request->inlined = wqe->inline_data;
-		if (wqe->inline_data)
+		if (wqe->registration)
+			request->u.registration = *wqe->registration;
+		else if (wqe->inline_data)
 			memcpy(request->u.data, wqe->inline_data, wqe->length);
 		else
 			memcpy(request->u.sges, wqe->sges, wqe->sge_count * sizeof(struct sge));
@@ -165,6 +171,10 @@ static uint8_t opcode_of(const struct request *request, bool first, bool last)
 			 request->opcode == TERN_WQE_WRITE_IMMEDIATE;
 
 	switch (request->opcode) {
+	case TERN_WQE_SEND_INVALIDATE:
+		if (last)
+			return first ? WIRE_RC_SEND_ONLY_INVALIDATE : WIRE_RC_SEND_LAST_INVALIDATE;
+		return first ? WIRE_RC_SEND_FIRST : WIRE_RC_SEND_MIDDLE;
 	case TERN_WQE_SEND:
 	case TERN_WQE_SEND_IMMEDIATE:
 		if (first && last)
@@ -282,6 +292,7 @@ static bool send_data(struct rdma_qp *rdma, struct request *request)
 		.reth.address = request->remote_address,
 		.reth.key = request->remote_key,
 		.reth.length = request->length,
+		.invalidate_key = request_key(request),
 	};
 
 	memcpy(headers.immediate, request->immediate, 4);
@@ -316,6 +327,12 @@ static bool send_data(struct rdma_qp *rdma, struct request *request)
 	return true;
 }
 
+/* Must it wait for READs before it? */
+static bool fenced(const struct requester *requester, const struct request *request)
+{
+	return (request->flags & TERN_WQE_FENCE) && !requester->send_packet && requester->reads;
+}
+
 /* Send one packet, if any may be sent. */
 static bool send_one(struct rdma_qp *rdma)
 {
@@ -330,7 +347,11 @@ static bool send_one(struct rdma_qp *rdma)
 		request = requester_at(requester, requester->send);
 		if (request->status || request->packets)
 			break;
-		/* A NOP is done when what stands before it is. */
+		if (fenced(requester, request) || !rc_local_execute(rdma, request))
+			return false;
+		if (request->status)
+			break;
+		/* It sends nothing: done when what stands before it is. */
 		requester->send++;
 		rc_completer_run(rdma);
 	}
@@ -338,7 +359,7 @@ static bool send_one(struct rdma_qp *rdma)
 		rc_completer_run(rdma);
 		return false;
 	}
-	if ((request->flags & TERN_WQE_FENCE) && !requester->send_packet && requester->reads)
+	if (fenced(requester, request))
 		return false;
 	if (request->opcode == TERN_WQE_READ) {
 		uint32_t packets = read_room(rdma, request);
@@ -442,7 +463,8 @@ void rc_requester_seek(struct rdma_qp *rdma, uint32_t psn)
 			requester->send_packet = packet;
 			break;
 		}
-		if (request->status)
+		/* Behind what sends nothing and was not executed yet none was admitted. */
+		if (request->status || (!request->packets && !request->executed))
 			break;
 	}
 	requester->send = place;

@@ -87,6 +87,11 @@ static void complete(struct rdma_qp *rdma, const struct wire_packet *packet, boo
 	if (packet->opcode->extensions & WIRE_IMMDT) {
 		cqe.opcode = write ? TERN_CQE_RECEIVE_WRITE_IMMEDIATE : TERN_CQE_RECEIVE_IMMEDIATE;
 		memcpy(cqe.immediate, packet->headers.immediate, 4);
+	} else if (packet->opcode->extensions & WIRE_IETH) {
+		__le32 key = to_le32(packet->headers.invalidate_key);
+
+		cqe.opcode = TERN_CQE_RECEIVE_INVALIDATE;
+		memcpy(cqe.immediate, &key, 4);
 	}
 	if (packet->headers.solicited)
 		cqe.flags = TERN_CQE_FLAG_SOLICITED;
@@ -113,7 +118,12 @@ static void execute_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	struct responder *responder = &rdma->responder;
 	bool ends = packet->opcode->flags & WIRE_ENDS;
+	bool invalidates = packet->opcode->extensions & WIRE_IETH;
 
+	if (invalidates && key_may_invalidate(&rdma->qp->remote, packet->headers.invalidate_key)) {
+		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
+		return;
+	}
 	if (packet->opcode->flags & WIRE_STARTS) {
 		if (!get_receive(rdma))
 			return;
@@ -131,6 +141,9 @@ static void execute_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 		return;
 	}
 	responder->received += packet->payload_length;
+	/* After the data, which may go to memory of that key, and before the completion. */
+	if (invalidates)
+		key_invalidate(&rdma->qp->remote, packet->headers.invalidate_key);
 	responder->message = ends ? MESSAGE_NONE : MESSAGE_SEND;
 	accept(rdma, packet, 1);
 	if (ends)
@@ -388,6 +401,13 @@ void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 	case WIRE_RC_SEND_ONLY_IMMEDIATE:
 		execute_send(rdma, packet);
 		break;
+	case WIRE_RC_SEND_LAST_INVALIDATE:
+	case WIRE_RC_SEND_ONLY_INVALIDATE:
+		if (function_has(rdma->qp->fn, FEATURE(FAST_REGISTRATION)))
+			execute_send(rdma, packet);
+		else
+			refuse_request(rdma);
+		break;
 	case WIRE_RC_WRITE_FIRST:
 	case WIRE_RC_WRITE_MIDDLE:
 	case WIRE_RC_WRITE_LAST:
@@ -400,7 +420,7 @@ void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 		execute_read(rdma, packet);
 		break;
 	default:
-		/* Atomics and SEND with invalidate are not offered. */
+		/* Atomics are not offered. */
 		refuse_request(rdma);
 		break;
 	}

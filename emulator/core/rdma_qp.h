@@ -4,6 +4,7 @@
  * each other.
  *
  *   rc_requester.c	work requests -> request packets; timers
+ *   rc_local.c		work requests that send nothing
  *   rc_completer.c	acknowledges and READ responses -> completions, retries
  *   rc_responder.c	request packets -> memory, completions
  *   rc_respond.c	acknowledges and READ responses are sent
@@ -14,6 +15,9 @@
 #ifndef TERN_RDMA_QP_H
 #define TERN_RDMA_QP_H
 
+#include <string.h>
+
+#include "byteorder.h"
 #include "egress.h"
 #include "nic.h"
 #include "qp.h"
@@ -49,13 +53,15 @@ struct request {
 	uint8_t sge_count;
 	bool inlined;
 	uint8_t status;			/* TERN_WC_* it failed with: none behind it is taken */
-	uint8_t immediate[4];
+	uint8_t immediate[4];		/* or the key to invalidate */
 	uint64_t remote_address;
 	uint32_t remote_key;
 	uint32_t length;
 	uint32_t first_psn;
-	uint32_t packets;		/* PSNs; 0 for a NOP or a failed one */
+	uint32_t packets;		/* PSNs; 0 when it sends nothing, or has failed */
+	bool executed;			/* of one that sends nothing: it is not done again */
 	union {
+		struct tern_wqe_register registration;
 		struct sge sges[SEND_SGES_MAX];
 		uint8_t data[INLINE_MAX];
 	} u;
@@ -262,6 +268,19 @@ static inline uint32_t read_part(uint32_t packet, uint32_t packets)
 static inline struct request *requester_at(const struct requester *requester, uint32_t place)
 {
 	return &requester->ring[place & (requester->ring_size - 1)];
+}
+
+/* rc_local.c */
+bool rc_local_opcode(uint8_t opcode);
+/* Do requester's next request, which sends nothing. False: not yet, what is before it waits. */
+bool rc_local_execute(struct rdma_qp *rdma, struct request *request);
+
+static inline uint32_t request_key(const struct request *request)
+{
+	__le32 key;
+
+	memcpy(&key, request->immediate, sizeof(key));
+	return from_le32(key);
 }
 
 /* rc_completer.c */

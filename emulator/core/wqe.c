@@ -72,12 +72,25 @@ static bool segments_of(const struct qp *qp, uint8_t opcode, bool *remote, bool 
 		*remote = true;
 		*atomic = true;
 		return connected(qp) && function_has(qp->fn, FEATURE(ATOMICS));
+	case TERN_WQE_SEND_INVALIDATE:
+	case TERN_WQE_LOCAL_INVALIDATE:
+		return qp->type == TERN_QP_RC && function_has(qp->fn, FEATURE(FAST_REGISTRATION));
+	case TERN_WQE_REGISTER:
+		/* It names bus addresses. */
+		return qp->type == TERN_QP_RC && (qp->flags & TERN_QP_PRIVILEGED) &&
+		       function_has(qp->fn, FEATURE(FAST_REGISTRATION));
 	case TERN_WQE_ETHERNET:
 		*ethernet = true;
 		return qp->type == TERN_QP_ETHERNET;
 	default:
 		return false;
 	}
+}
+
+/* Without data, by SGEs or inline. */
+static bool dataless(uint8_t opcode)
+{
+	return opcode == TERN_WQE_LOCAL_INVALIDATE || opcode == TERN_WQE_REGISTER;
 }
 
 static bool inline_allowed(uint8_t opcode)
@@ -122,6 +135,12 @@ static enum wqe_error parse(struct work_queue *wq, const struct tern_wqe_control
 		wqe->ethernet = (const void *)(wqe->raw + place);
 		place += sizeof(*wqe->ethernet);
 	}
+	if (dataless(wqe->opcode)) {
+		if (wqe->opcode == TERN_WQE_REGISTER)
+			wqe->registration = (const void *)(wqe->raw + place);
+		return wqe->sge_count || inline_length || (wqe->flags & TERN_WQE_INLINE) ?
+		       WQE_MALFORMED : WQE_OK;
+	}
 	if (wqe->flags & TERN_WQE_INLINE) {
 		if (wqe->sge_count || !inline_allowed(wqe->opcode) ||
 		    inline_length > size - place || inline_length > INLINE_MAX)
@@ -150,6 +169,7 @@ enum wqe_error send_wqe_fetch(struct work_queue *wq, uint32_t index, struct send
 	wqe->compare = 0;
 	wqe->address = NULL;
 	wqe->ethernet = NULL;
+	wqe->registration = NULL;
 	wqe->inline_data = NULL;
 	wqe->length = 0;
 	wqe->sge_count = 0;

@@ -88,7 +88,8 @@ void rdma_side_objects(struct rdma_side *side, const struct rdma_options *option
 				      RDMA_ALL_ACCESS, RDMA_PD);
 	driver_cq_create(side->driver, &side->send_cq, 11);
 	driver_cq_create(side->driver, &side->receive_cq, 11);
-	driver_qp_create(side->driver, &side->qp, options->type, 0, RDMA_PD, 0, &side->send_cq,
+	driver_qp_create(side->driver, &side->qp, options->type, 0, RDMA_PD,
+			 options->privileged ? TERN_QP_PRIVILEGED : 0, &side->send_cq,
 			 &side->receive_cq, sq_shift, rq_shift, 9);
 }
 
@@ -237,7 +238,8 @@ uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 	};
 	const struct tern_sge *sges = request->sge_count ? request->sges : &sge;
 	unsigned int count = request->sge_count ? request->sge_count : 1;
-	uint32_t immediate = htobe32(request->immediate);
+	uint32_t immediate = request->opcode == TERN_WQE_SEND_INVALIDATE ?
+			     htole32(request->immediate) : htobe32(request->immediate);
 
 	control->opcode = request->opcode;
 	control->flags = request->flags;
@@ -274,6 +276,21 @@ uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 		place += count * sizeof(*sges);
 	}
 	return driver_post_send(&side->qp, wqe, (unsigned int)(place + 63) / 64);
+}
+
+uint32_t rdma_post_local(struct rdma_side *side, uint8_t opcode, uint32_t key,
+			 const void *segment, size_t length)
+{
+	uint64_t words[TERN_WQE_BYTES_MAX / 8] = { 0 };
+	struct tern_wqe_control *control = (void *)words;
+	uint32_t named = htole32(key);
+
+	control->opcode = opcode;
+	control->flags = TERN_WQE_SIGNALED;
+	memcpy(control->immediate, &named, sizeof(named));
+	memcpy(control + 1, segment, length);
+	return driver_post_send(&side->qp, words,
+				(unsigned int)(sizeof(*control) + length + 63) / 64);
 }
 
 uint32_t rdma_post_receive(struct rdma_side *side, uint64_t offset, uint32_t length)

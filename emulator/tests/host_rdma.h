@@ -46,6 +46,7 @@ struct rdma_options {
 	uint8_t sq_shift, rq_shift;	/* 0: 10 and 8 */
 	uint64_t speed_mbps;
 	uint64_t buffer_bytes;		/* 0: 1 MiB */
+	bool privileged;		/* both QPs */
 	bool stay_in_rtr;		/* b is not taken to RTS */
 	uint64_t seed;
 };
@@ -103,7 +104,7 @@ struct rdma_request {
 	const void *inlined;		/* length bytes */
 	uint64_t remote_address;	/* 0: the peer's buffer */
 	uint32_t remote_key;		/* 0: the peer's */
-	uint32_t immediate;
+	uint32_t immediate;		/* or the key to invalidate */
 	const struct tern_address_vector *vector;	/* UD; NULL: to the peer */
 };
 
@@ -111,6 +112,9 @@ struct rdma_request {
 uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 		   const struct rdma_request *request);
 /* Receive into [address, address + length) of the side's buffer. */
+/* A work request without data whose segment behind the control is given; @key: to invalidate. */
+uint32_t rdma_post_local(struct rdma_side *side, uint8_t opcode, uint32_t key,
+			 const void *segment, size_t length);
 uint32_t rdma_post_receive(struct rdma_side *side, uint64_t offset, uint32_t length);
 void rdma_vector(const struct rdma_pair *pair, const struct rdma_side *from,
 		 struct tern_address_vector *vector);

@@ -488,7 +488,7 @@ TERN_TEST(sequence_of_opcodes)
 TERN_TEST(unsupported_operations)
 {
 	static const uint8_t opcodes[] = {
-		WIRE_RC_CAS, WIRE_RC_FETCH_ADD, WIRE_RC_SEND_ONLY_INVALIDATE,
+		WIRE_RC_CAS, WIRE_RC_FETCH_ADD,
 	};
 
 	for (size_t i = 0; i < sizeof(opcodes); i++) {

@@ -131,7 +131,9 @@ TERN_TEST(shape_of_rdma_requests)
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {
 		bool known = opcode == TERN_WQE_NOP || opcode == TERN_WQE_SEND ||
 			     opcode == TERN_WQE_SEND_IMMEDIATE || opcode == TERN_WQE_WRITE ||
-			     opcode == TERN_WQE_WRITE_IMMEDIATE || opcode == TERN_WQE_READ;
+			     opcode == TERN_WQE_WRITE_IMMEDIATE || opcode == TERN_WQE_READ ||
+			     opcode == TERN_WQE_SEND_INVALIDATE ||
+			     opcode == TERN_WQE_LOCAL_INVALIDATE;
 
 		wqe.control.opcode = (uint8_t)opcode;
 		CHECK_EQ(fetch(&wqe, 8, &got), known ? WQE_OK : WQE_MALFORMED);

@@ -49,6 +49,34 @@ static void test_write_encoding(void)
 	free(b);
 }
 
+static void test_invalidate_encoding(void)
+{
+	struct bench *b = bench_new(false);
+	struct ibv_sge sge = { 0x1000, 200, 8 };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND_WITH_INV,
+		.send_flags = IBV_SEND_SOLICITED, .invalidate_rkey = 0x01020304,
+	}, *bad = NULL;
+	static const uint8_t send[16] = { 0x03, 0x02, 1, 1, [8] = 4, 3, 2, 1 };
+	static const uint8_t local[16] = { 0x0b, 0x05, 1, 0, [8] = 4, 3, 2, 1 };
+
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == 0 && !bad);
+	CHECK(!memcmp(b->sq, send, sizeof(send)));
+	wr.opcode = IBV_WR_LOCAL_INV;
+	/* It has no data. */
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == EINVAL && bad == &wr);
+	wr.num_sge = 0;
+	wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == 0);
+	CHECK(!memcmp(b->sq + 64, local, sizeof(local)));
+	CHECK(le32toh(b->sq_record.index) == 2);
+	free(b);
+
+	b = bench_new(true);
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == EINVAL);
+	free(b);
+}
+
 static void test_inline_wraps(void)
 {
 	struct bench *b = bench_new(false);
@@ -277,6 +305,7 @@ static void test_arm(void)
 int main(void)
 {
 	test_write_encoding();
+	test_invalidate_encoding();
 	test_inline_wraps();
 	test_ud_encoding();
 	test_refusals();
