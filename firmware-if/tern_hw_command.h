@@ -89,7 +89,10 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_MODIFY_QP			0x301
 #define TERN_COMMAND_QUERY_QP			0x302
 #define TERN_COMMAND_DESTROY_QP			0x303
-#define TERN_COMMAND_CREATE_SRQ			0x310	/* reserved: _SRQ, 0x310..0x313 */
+#define TERN_COMMAND_CREATE_SRQ			0x310
+#define TERN_COMMAND_MODIFY_SRQ			0x311
+#define TERN_COMMAND_QUERY_SRQ			0x312
+#define TERN_COMMAND_DESTROY_SRQ		0x313
 #define TERN_COMMAND_ATTACH_MULTICAST		0x320	/* reserved: _MULTICAST, 0x320..0x321 */
 #define TERN_COMMAND_CREATE_COUNTER_SET		0x330	/* reserved: TERN_FEATURE_COUNTER_SETS */
 /* Addressing */
@@ -103,7 +106,7 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_ADD_FLOW			0x510	/* reserved: TERN_FEATURE_FLOW_STEERING */
 /* Reserved: 0x600..0x6ff PFC, ETS, ECN; 0x700..0x7ff VFs and mailbox; 0x8000.. vendor's own */
 
-/* QUERY_DEVICE, QUERY_PORT, QUERY_STATISTICS, QUERY_QP: where the device writes the answer. */
+/* QUERY_DEVICE, _PORT, _STATISTICS, _QP, _SRQ: where the device writes the answer. */
 struct tern_command_query {
 	__le64 address;		/* bus address, 8-byte aligned */
 	__le32 length;		/* bytes there; the device writes at most these */
@@ -122,7 +125,7 @@ struct tern_device_capabilities {
 	__le32 eq_count;
 	__le32 cq_count;
 	__le32 qp_count;	/* QPN 0 is reserved, QPN 1 is GSI only */
-	__le32 srq_count;
+	__le32 srq_count;	/* SRQN 0 is reserved */
 	__le32 key_count;	/* index 0 is reserved */
 	__le32 pd_count;
 	__le32 gid_count;
@@ -130,7 +133,7 @@ struct tern_device_capabilities {
 	__u8 eq_shift_max;
 	__u8 cq_shift_max;
 	__u8 sq_shift_max;	/* in 64-byte blocks */
-	__u8 rq_shift_max;	/* in entries */
+	__u8 rq_shift_max;	/* in entries; of SRQs too */
 	__u8 send_sge_max;
 	__u8 receive_sge_max;
 	__u8 read_initiator_max; /* outstanding READs and atomics per queue pair, as requester */

@@ -18,7 +18,7 @@ struct tern_cqe {
 	__u8 flags;		/* TERN_CQE_FLAG_* */
 	__u8 syndrome;		/* vendor's detail of an error */
 	__le32 queue;		/* QPN */
-	__le32 index;		/* SQ: of the work request's first block; RQ: of its entry */
+	__le32 index;		/* SQ: of the request's first block; RQ: of its entry; SRQ: tag */
 	__le32 byte_count;	/* receive, READ: bytes written (UD: with the 40-byte GRH area) */
 	__u8 immediate[4];	/* as on the wire; or invalidated key, little endian */
 	__le32 source_qpn;	/* UD, receive */
@@ -29,7 +29,7 @@ struct tern_cqe {
 	__le16 pkey_index;	/* UD, receive */
 	__u8 hash_type;		/* TERN_RSS_* bit that made hash, 0 without */
 	__u8 network_type;	/* UD receive: TERN_GID_TYPE_*; IPv4 or IPv6 by flag */
-	__le32 srqn;		/* receive from an SRQ: its number */
+	__le32 srqn;		/* receive from an SRQ: its number; else 0 */
 	__le32 reserved0;
 	__le32 reserved1;
 	__le32 phase;		/* bit 0; the others are 0 */

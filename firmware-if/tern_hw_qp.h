@@ -40,7 +40,7 @@ static_assert(sizeof(struct tern_command_create_qp) == 120, "create QP command")
 #define TERN_QP_PRIVILEGED		TERN_MASK(0, 0)	/* may use TERN_KEY_LOCAL_DMA */
 #define TERN_QP_NO_SQ			TERN_MASK(1, 1)	/* sq, sq_record, sq_shift unused */
 #define TERN_QP_NO_RQ			TERN_MASK(2, 2)	/* rq, rq_record, rq_shift unused */
-#define TERN_QP_USES_SRQ		TERN_MASK(3, 3)	/* reserved: TERN_FEATURE_SRQ */
+#define TERN_QP_USES_SRQ		TERN_MASK(3, 3)	/* srqn; rq, rq_record, rq_shift unused */
 
 /* States */
 #define TERN_QP_RESET			0

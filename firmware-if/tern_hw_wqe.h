@@ -142,8 +142,8 @@ static_assert(sizeof(struct tern_sge) == 16, "scatter gather element");
 struct tern_receive_header {
 	__u8 sge_count;
 	__u8 reserved0[3];
-	__le32 reserved1;
-	__le64 reserved2;
+	__le32 tag;		/* of an SRQ: comes back in the completion */
+	__le64 reserved1;
 };
 
 static_assert(sizeof(struct tern_receive_header) == 16, "receive header");

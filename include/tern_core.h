@@ -14,6 +14,7 @@
 #include <linux/pci.h>
 #include <linux/types.h>
 
+#include "tern_capabilities.h"
 #include "tern_hw_command.h"
 #include "tern_hw_doorbell.h"
 #include "tern_hw_event.h"
@@ -21,78 +22,11 @@
 #include "tern_hw_qp.h"
 #include "tern_hw_queue.h"
 #include "tern_hw_regs.h"
+#include "tern_hw_srq.h"
 #include "tern_hw_statistics.h"
 
 /* The auxiliary device's name; a driver's id table has "tern." in front of it. */
 #define TERN_AUXILIARY_RDMA	"rdma"
-
-/**
- * struct tern_capabilities - what the device can do, checked and in host order
- * @mac: permanent MAC address
- * @vendor_part: number of the part
- * @guid: EUI-64 of the function
- * @firmware_version: major 63:48, minor 47:32, sub 31:0
- * @eq_count: event queues
- * @cq_count: completion queues
- * @qp_count: queue pairs; numbers 0 and 1 are special
- * @srq_count: shared receive queues
- * @key_count: memory keys; index 0 is special
- * @pd_count: protection domains
- * @gid_count: entries of the GID table
- * @pkey_count: entries of the P_Key table
- * @eq_shift_max: log2 of an event queue's entries, at most
- * @cq_shift_max: log2 of a completion queue's entries, at most
- * @sq_shift_max: log2 of a send queue's 64-byte blocks, at most
- * @rq_shift_max: log2 of a receive queue's entries, at most
- * @send_sge_max: scatter gather elements of a send work request
- * @receive_sge_max: scatter gather elements of a receive work request
- * @read_initiator_max: READs and atomics outstanding as requester
- * @read_responder_max: READs and atomics outstanding as responder
- * @inline_max: inline bytes of a connected queue pair's work request
- * @message_bytes_max: length of a message
- * @region_bytes_max: length of a memory region
- * @page_sizes: bit n: data pages of 1 << n bytes
- * @rss_entries_max: entries of the RSS indirection table, a power of two
- * @multicast_addresses_max: entries of the multicast table
- * @ack_delay: local CA ACK delay, 4.096 us << n
- * @tso_bytes_max: length of a packet to segment
- * @mtu_max: largest L3 MTU
- * @srq_sge_max: scatter gather elements of an SRQ's entry
- *
- * Counts are at least what the driver needs and at most 1 << 24.
- */
-struct tern_capabilities {
-	u8 mac[6];
-	u16 vendor_part;
-	u64 guid;
-	u64 firmware_version;
-	u32 eq_count;
-	u32 cq_count;
-	u32 qp_count;
-	u32 srq_count;
-	u32 key_count;
-	u32 pd_count;
-	u32 gid_count;
-	u32 pkey_count;
-	u8 eq_shift_max;
-	u8 cq_shift_max;
-	u8 sq_shift_max;
-	u8 rq_shift_max;
-	u8 send_sge_max;
-	u8 receive_sge_max;
-	u8 read_initiator_max;
-	u8 read_responder_max;
-	u32 inline_max;
-	u32 message_bytes_max;
-	u64 region_bytes_max;
-	u64 page_sizes;
-	u16 rss_entries_max;
-	u16 multicast_addresses_max;
-	u8 ack_delay;
-	u32 tso_bytes_max;
-	u32 mtu_max;
-	u32 srq_sge_max;
-};
 
 /**
  * struct tern_device - a Tern function, as other modules see it
@@ -176,6 +110,11 @@ int tern_cmd_create_qp(struct tern_device *tern, u32 qpn,
 int tern_cmd_modify_qp(struct tern_device *tern, u32 qpn,
 		       const struct tern_command_modify_qp *body);
 int tern_cmd_destroy_qp(struct tern_device *tern, u32 qpn);
+int tern_cmd_create_srq(struct tern_device *tern, u32 srqn,
+			const struct tern_command_create_srq *body);
+int tern_cmd_modify_srq(struct tern_device *tern, u32 srqn,
+			const struct tern_command_modify_srq *body);
+int tern_cmd_destroy_srq(struct tern_device *tern, u32 srqn);
 int tern_cmd_create_key(struct tern_device *tern, u32 index,
 			const struct tern_command_create_key *body);
 int tern_cmd_destroy_key(struct tern_device *tern, u32 index);
@@ -186,6 +125,7 @@ int tern_cmd_destroy_key(struct tern_device *tern, u32 index);
  * enum tern_numbers - spaces of object numbers
  * @TERN_NUMBERS_CQ: completion queues
  * @TERN_NUMBERS_QP: queue pairs, from 2
+ * @TERN_NUMBERS_SRQ: shared receive queues, from 1
  * @TERN_NUMBERS_KEY: indices of memory keys, from 1
  * @TERN_NUMBERS_PD: protection domains
  * @TERN_NUMBERS_COUNT: how many spaces there are
@@ -193,6 +133,7 @@ int tern_cmd_destroy_key(struct tern_device *tern, u32 index);
 enum tern_numbers {
 	TERN_NUMBERS_CQ,
 	TERN_NUMBERS_QP,
+	TERN_NUMBERS_SRQ,
 	TERN_NUMBERS_KEY,
 	TERN_NUMBERS_PD,
 	TERN_NUMBERS_COUNT
@@ -242,6 +183,19 @@ struct tern_qp_listener {
 
 int tern_qp_listen(struct tern_device *tern, struct tern_qp_listener *listener);
 void tern_qp_unlisten(struct tern_device *tern, struct tern_qp_listener *listener);
+
+/**
+ * struct tern_srq_listener - takes the events of a shared receive queue
+ * @srqn: its number
+ * @event: TERN_EVENT_SRQ_*; the context is that of struct tern_cq_listener's calls
+ */
+struct tern_srq_listener {
+	u32 srqn;
+	void (*event)(struct tern_srq_listener *listener, u8 type);
+};
+
+int tern_srq_listen(struct tern_device *tern, struct tern_srq_listener *listener);
+void tern_srq_unlisten(struct tern_device *tern, struct tern_srq_listener *listener);
 
 /* Page lists */
 

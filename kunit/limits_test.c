@@ -13,6 +13,7 @@ static const struct tern_capabilities fixture_caps = {
 	.rq_shift_max = 15,
 	.send_sge_max = 28,
 	.receive_sge_max = 31,
+	.srq_sge_max = 31,
 	.read_initiator_max = 16,
 	.read_responder_max = 12,
 	.inline_max = 480,
@@ -30,6 +31,8 @@ static void limits_follow_the_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, limits.max_qp_wr, fixture_limits.max_qp_wr);
 	KUNIT_EXPECT_EQ(test, limits.max_send_sge, fixture_limits.max_send_sge);
 	KUNIT_EXPECT_EQ(test, limits.max_recv_sge, fixture_limits.max_recv_sge);
+	KUNIT_EXPECT_EQ(test, limits.max_srq_wr, fixture_limits.max_srq_wr);
+	KUNIT_EXPECT_EQ(test, limits.max_srq_sge, fixture_limits.max_srq_sge);
 	KUNIT_EXPECT_EQ(test, limits.max_inline, fixture_limits.max_inline);
 	KUNIT_EXPECT_EQ(test, limits.max_inline_ud, fixture_limits.max_inline_ud);
 	KUNIT_EXPECT_EQ(test, limits.max_initiator_depth, fixture_limits.max_initiator_depth);

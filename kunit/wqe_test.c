@@ -321,9 +321,11 @@ static void wqe_receive(struct kunit *test)
 		sges[i] = (struct ib_sge) { .addr = i + 100, .length = i, .lkey = i + 7 };
 	for (wr.num_sge = 0; wr.num_sge <= 31; wr.num_sge++) {
 		memset(entry, 0xff, 512);
-		KUNIT_ASSERT_EQ(test, tern_ib_encode_receive(&cap, &wr, entry), 0);
+		KUNIT_ASSERT_EQ(test, tern_ib_encode_receive(31, &wr, 0x12345678, entry), 0);
 		KUNIT_EXPECT_EQ(test, header->sge_count, wr.num_sge);
-		KUNIT_EXPECT_NULL(test, memchr_inv(entry + 1, 0, 15));
+		KUNIT_EXPECT_NULL(test, memchr_inv(entry + 1, 0, 3));
+		KUNIT_EXPECT_EQ(test, le32_to_cpu(header->tag), 0x12345678);
+		KUNIT_EXPECT_NULL(test, memchr_inv(entry + 8, 0, 8));
 		for (i = 0; i < wr.num_sge; i++) {
 			KUNIT_EXPECT_EQ(test, le64_to_cpu(out[i].address), i + 100);
 			KUNIT_EXPECT_EQ(test, le32_to_cpu(out[i].length), i);
@@ -331,9 +333,9 @@ static void wqe_receive(struct kunit *test)
 		}
 	}
 	wr.num_sge = 32;
-	KUNIT_EXPECT_EQ(test, tern_ib_encode_receive(&cap, &wr, entry), -EINVAL);
+	KUNIT_EXPECT_EQ(test, tern_ib_encode_receive(31, &wr, 0x12345678, entry), -EINVAL);
 	wr.num_sge = -1;
-	KUNIT_EXPECT_EQ(test, tern_ib_encode_receive(&cap, &wr, entry), -EINVAL);
+	KUNIT_EXPECT_EQ(test, tern_ib_encode_receive(31, &wr, 0x12345678, entry), -EINVAL);
 }
 
 static struct kunit_case wqe_cases[] = {

@@ -104,13 +104,14 @@ static struct tern_cqe *tern_cq_entry(struct tern_cq *cq, uint32_t index)
 }
 
 /*
- * Drop the entries of @qpn, for which the device writes no more. Those of
+ * Drop the entries of @qp, for which the device writes no more. Those of
  * others move up into the gaps; an entry's phase belongs to its place and
  * stays. The caller holds the lock.
  */
-void tern_cq_clean(struct tern_cq *cq, uint32_t qpn)
+void tern_cq_clean(struct tern_cq *cq, struct tern_qp *qp)
 {
 	uint32_t end = cq->consumer, index, dropped = 0;
+	uint64_t wr_id;
 
 	while (end - cq->consumer < cq->size &&
 	       tern_phase_matches(tern_record_load(&tern_cq_entry(cq, end)->phase), end, cq->size))
@@ -121,11 +122,15 @@ void tern_cq_clean(struct tern_cq *cq, uint32_t qpn)
 	for (index = end; index != cq->consumer; index--) {
 		struct tern_cqe *cqe = tern_cq_entry(cq, index - 1);
 
-		if (le32toh(cqe->queue) == qpn)
+		if (le32toh(cqe->queue) == qp->qpn) {
+			/* The shared queue gets its entry back. */
+			if (qp->srq && tern_cqe_is_receive(cqe))
+				tern_srq_complete(qp->srq, le32toh(cqe->index), &wr_id);
 			dropped++;
-		else if (dropped)
+		} else if (dropped) {
 			memcpy(tern_cq_entry(cq, index - 1 + dropped), cqe,
 			       offsetof(struct tern_cqe, phase));
+		}
 	}
 	if (dropped) {
 		cq->consumer += dropped;

@@ -81,28 +81,6 @@ const uint8_t tern_wc_opcodes[16] = {
 };
 
 /*
- * Tell the device of a queue's new producer index. The release store puts the
- * work requests before the index; the fence puts the index before the look at
- * the device's word and pairs with the device's fence between setting that
- * word and its last look at the index. So either it sees the index or we see
- * that it wants to be rung.
- */
-static inline void tern_publish(struct tern_queue_record *record, __le32 *wants_ring,
-				void *doorbell, uint32_t number, uint32_t index)
-{
-	/* The application's data, whatever memory it is in, goes first. */
-	udma_to_device_barrier();
-	tern_record_store(&record->index, index);
-	atomic_thread_fence(memory_order_seq_cst);
-	if (!tern_record_load(wants_ring))
-		return;
-	/* One doorbell wakes it: posts until it is awake need none. */
-	tern_record_store(&record->ring, 0);
-	udma_to_device_barrier();
-	tern_ring(doorbell, number, index);
-}
-
-/*
  * A request that wraps around the ring's end is built aside. Apart, so that
  * the usual case needs no room on the stack.
  */
@@ -278,6 +256,9 @@ static inline bool tern_complete(struct tern_cq *cq, const struct tern_cqe *cqe,
 
 	if (tern_cqe_is_receive(cqe)) {
 		struct tern_rq *rq = &qp->rq;
+
+		if (qp->srq)
+			return tern_srq_complete(qp->srq, index, &wc->wr_id);
 
 		wc->wr_id = rq->wr_ids[index & rq->mask];
 		atomic_store_explicit(&rq->completed,

@@ -18,6 +18,11 @@ static_assert(sizeof(struct tern_create_qp) ==
 /* What a queue's word is when the device follows no records: always ring. */
 static __le32 tern_always = (__le32)1;
 
+__le32 *tern_wants_ring(struct tern_context *ctx, struct tern_queue_record *record)
+{
+	return ctx->records ? &record->ring : &tern_always;
+}
+
 static struct tern_qp *tern_no_qps[TERN_QP_TABLE_SIZE];
 
 int tern_qp_table_init(struct tern_context *ctx)
@@ -91,9 +96,9 @@ static void tern_clean_cqs(struct tern_qp *qp)
 	struct tern_cq *send = to_tern_cq(qp->base.qp.send_cq);
 	struct tern_cq *receive = to_tern_cq(qp->base.qp.recv_cq);
 
-	tern_cq_clean(send, qp->qpn);
+	tern_cq_clean(send, qp);
 	if (send != receive)
-		tern_cq_clean(receive, qp->qpn);
+		tern_cq_clean(receive, qp);
 }
 
 /*
@@ -198,7 +203,7 @@ static int tern_alloc_sq(struct tern_context *ctx, struct tern_sq *sq, bool data
 			ret = errno;
 			goto err;
 		}
-		sq->wants_ring = ctx->records ? &sq->record->ring : &tern_always;
+		sq->wants_ring = tern_wants_ring(ctx, sq->record);
 	}
 	sq->entries = calloc((size_t)sq->mask + 1, sizeof(*sq->entries));
 	if (!sq->entries) {
@@ -231,7 +236,7 @@ static int tern_alloc_rq(struct tern_context *ctx, struct tern_rq *rq,
 			ret = errno;
 			goto err;
 		}
-		rq->wants_ring = ctx->records ? &rq->record->ring : &tern_always;
+		rq->wants_ring = tern_wants_ring(ctx, rq->record);
 	}
 	rq->wr_ids = calloc((size_t)rq->mask + 1, sizeof(*rq->wr_ids));
 	if (!rq->wr_ids) {
@@ -265,7 +270,7 @@ static int tern_check_qp(const struct ibv_qp_init_attr_ex *attr)
 		return EOPNOTSUPP;
 	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD)
 		return EOPNOTSUPP;
-	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || attr->srq)
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
 		return EINVAL;
 	return 0;
 }
@@ -296,6 +301,11 @@ struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_a
 		ret = tern_wr_init(qp, attr->qp_type, attr->send_ops_flags);
 		if (ret)
 			goto err_qp;
+	}
+	if (attr->srq) {
+		qp->srq = to_tern_srq(attr->srq);
+		attr->cap.max_recv_wr = 0;
+		attr->cap.max_recv_sge = 0;
 	}
 	ret = tern_alloc_sq(ctx, &qp->sq, datagram, &attr->cap);
 	if (ret)

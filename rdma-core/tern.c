@@ -47,19 +47,24 @@ static const struct verbs_context_ops tern_context_ops = {
 	.create_cq = tern_create_cq,
 	.create_qp = tern_create_qp,
 	.create_qp_ex = tern_create_qp_ex,
+	.create_srq = tern_create_srq,
 	.dealloc_pd = tern_dealloc_pd,
 	.dereg_mr = tern_dereg_mr,
 	.destroy_ah = tern_destroy_ah,
 	.destroy_cq = tern_destroy_cq,
 	.destroy_qp = tern_destroy_qp,
+	.destroy_srq = tern_destroy_srq,
 	.free_context = tern_free_context,
 	.modify_qp = tern_modify_qp,
+	.modify_srq = tern_modify_srq,
 	.poll_cq = tern_poll_cq,
 	.post_recv = tern_post_recv,
 	.post_send = tern_post_send,
+	.post_srq_recv = tern_post_srq_recv,
 	.query_device_ex = tern_query_device_ex,
 	.query_port = tern_query_port,
 	.query_qp = tern_query_qp,
+	.query_srq = tern_query_srq,
 	.reg_mr = tern_reg_mr,
 	.req_notify_cq = tern_req_notify_cq,
 };
@@ -91,6 +96,7 @@ static int tern_get_context(struct tern_context *ctx)
 	ctx->rq_entries_max = 1U << resp.drv.rq_shift_max;
 	ctx->send_sge_max = resp.drv.send_sge_max;
 	ctx->receive_sge_max = resp.drv.receive_sge_max;
+	ctx->srq_sge_max = resp.drv.srq_sge_max;
 	ctx->inline_max = resp.drv.inline_max;
 	ctx->inline_max_ud = resp.drv.inline_max_ud;
 

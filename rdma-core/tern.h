@@ -74,6 +74,7 @@ struct tern_context {
 	uint32_t rq_entries_max;
 	uint32_t send_sge_max;
 	uint32_t receive_sge_max;
+	uint32_t srq_sge_max;
 	uint32_t inline_max;
 	uint32_t inline_max_ud;
 
@@ -143,6 +144,31 @@ struct tern_rq {
 	struct tern_buffer buffer;
 };
 
+/* What is remembered of an outstanding entry of a shared receive queue. */
+struct tern_tag {
+	uint64_t wr_id;
+	uint32_t next;			/* free one, while it is free itself */
+	bool taken;
+};
+
+struct tern_srq {
+	struct verbs_srq base;
+	struct tern_lock lock;	/* all that follows; taken inside a CQ's */
+	uint32_t producer;		/* free-running */
+	uint32_t outstanding;
+	uint32_t mask;			/* entries of the ring less one */
+	uint32_t sge_max;
+	uint32_t stride_shift;
+	uint32_t srqn;
+	uint32_t tag_count;		/* at least as many as the ring has entries */
+	uint32_t free_tag;
+	struct tern_tag *tags;
+	struct tern_queue_record *record;
+	__le32 *wants_ring;
+	uint8_t *doorbell;
+	struct tern_buffer buffer;
+};
+
 struct tern_qp {
 	struct verbs_qp base;
 	uint32_t qpn;
@@ -151,6 +177,7 @@ struct tern_qp {
 	struct tern_sq sq;
 	struct tern_rq rq;
 	struct tern_staged *staged;	/* for ibv_wr_*(); under the send queue's lock */
+	struct tern_srq *srq;		/* instead of rq, or NULL */
 };
 
 static inline struct tern_context *to_tern_context(struct ibv_context *ctx)
@@ -171,6 +198,17 @@ static inline struct tern_cq *to_tern_cq(struct ibv_cq *cq)
 static inline struct tern_qp *to_tern_qp(struct ibv_qp *qp)
 {
 	return container_of(qp, struct tern_qp, base.qp);
+}
+
+static inline struct tern_srq *to_tern_srq(struct ibv_srq *srq)
+{
+	return container_of(srq, struct tern_srq, base.srq);
+}
+
+static inline void *tern_srq_entry(const struct tern_buffer *buffer, uint32_t index,
+				   uint32_t mask, uint32_t stride_shift)
+{
+	return (uint8_t *)buffer->base + ((size_t)(index & mask) << stride_shift);
 }
 
 static inline struct tern_qp *tern_find_qp(struct tern_qp ***qps, uint32_t qpn)
@@ -194,6 +232,28 @@ static inline void tern_record_store(__le32 *word, uint32_t value)
 static inline uint32_t tern_record_load(__le32 *word)
 {
 	return le32toh(atomic_load_explicit((atomic_uint *)word, memory_order_relaxed));
+}
+
+/*
+ * Tell the device of a queue's new producer index. The release store puts the
+ * work requests before the index; the fence puts the index before the look at
+ * the device's word and pairs with the device's fence between setting that
+ * word and its last look at the index. So either it sees the index or we see
+ * that it wants to be rung.
+ */
+static inline void tern_publish(struct tern_queue_record *record, __le32 *wants_ring,
+				void *doorbell, uint32_t number, uint32_t index)
+{
+	/* The application's data, whatever memory it is in, goes first. */
+	udma_to_device_barrier();
+	tern_record_store(&record->index, index);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!tern_record_load(wants_ring))
+		return;
+	/* One doorbell wakes it: posts until it is awake need none. */
+	tern_record_store(&record->ring, 0);
+	udma_to_device_barrier();
+	tern_ring(doorbell, number, index);
 }
 
 /* buffer.c */
@@ -222,9 +282,10 @@ struct ibv_cq *tern_create_cq(struct ibv_context *ibctx, int cqe,
 			      struct ibv_comp_channel *channel, int comp_vector);
 int tern_destroy_cq(struct ibv_cq *ibcq);
 void tern_cq_event(struct ibv_cq *ibcq);
-void tern_cq_clean(struct tern_cq *cq, uint32_t qpn);
+void tern_cq_clean(struct tern_cq *cq, struct tern_qp *qp);
 
 /* qp.c */
+__le32 *tern_wants_ring(struct tern_context *ctx, struct tern_queue_record *record);
 int tern_qp_table_init(struct tern_context *ctx);
 void tern_qp_table_free(struct tern_context *ctx);
 struct ibv_qp *tern_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr);
@@ -237,6 +298,15 @@ int tern_destroy_qp(struct ibv_qp *ibqp);
 /* keys.c */
 uint32_t tern_put_on_keys(struct tern_sq *sq, uint32_t slot, uint32_t posted,
 			  const struct ibv_send_wr *wr);
+
+/* srq.c */
+struct ibv_srq *tern_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *init);
+int tern_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask);
+int tern_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
+int tern_destroy_srq(struct ibv_srq *ibsrq);
+int tern_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+		       struct ibv_recv_wr **bad_wr);
+bool tern_srq_complete(struct tern_srq *srq, uint32_t tag, uint64_t *wr_id);
 
 /* datapath.c */
 bool tern_sq_has_room(const struct tern_sq *sq, uint32_t posted);

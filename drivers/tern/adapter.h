@@ -42,6 +42,7 @@ struct tern_number_space {
  * @eq_count: how many there are
  * @cq_listeners: struct tern_cq_listener by CQN
  * @qp_listeners: struct tern_qp_listener by QPN
+ * @srq_listeners: struct tern_srq_listener by SRQN
  * @numbers: spaces of object numbers
  * @doorbell_pages: pages in use
  * @notifier: chain of enum tern_notification
@@ -74,6 +75,7 @@ struct tern_adapter {
 	unsigned int eq_count;
 	struct xarray cq_listeners;
 	struct xarray qp_listeners;
+	struct xarray srq_listeners;
 
 	struct tern_number_space numbers[TERN_NUMBERS_COUNT];
 	struct ida doorbell_pages;

@@ -255,6 +255,53 @@ int tern_cmd_destroy_qp(struct tern_device *tern, u32 qpn)
 EXPORT_SYMBOL_NS_GPL(tern_cmd_destroy_qp, TERN_NAMESPACE);
 
 /**
+ * tern_cmd_create_srq() - create a shared receive queue
+ * @tern: the function
+ * @srqn: its number, from tern_number_alloc()
+ * @body: what it is to be
+ *
+ * Return: as tern_command_execute()
+ */
+int tern_cmd_create_srq(struct tern_device *tern, u32 srqn,
+			const struct tern_command_create_srq *body)
+{
+	return tern_command_execute(tern, TERN_COMMAND_CREATE_SRQ, srqn, body, sizeof(*body),
+				    NULL);
+}
+EXPORT_SYMBOL_NS_GPL(tern_cmd_create_srq, TERN_NAMESPACE);
+
+/**
+ * tern_cmd_modify_srq() - change the limit or the ring of a shared receive queue
+ * @tern: the function
+ * @srqn: its number
+ * @body: the change
+ *
+ * Return: as tern_command_execute()
+ */
+int tern_cmd_modify_srq(struct tern_device *tern, u32 srqn,
+			const struct tern_command_modify_srq *body)
+{
+	return tern_command_execute(tern, TERN_COMMAND_MODIFY_SRQ, srqn, body, sizeof(*body),
+				    NULL);
+}
+EXPORT_SYMBOL_NS_GPL(tern_cmd_modify_srq, TERN_NAMESPACE);
+
+/**
+ * tern_cmd_destroy_srq() - destroy a shared receive queue that no queue pair uses
+ * @tern: the function
+ * @srqn: its number
+ *
+ * Whatever it returns, the device does not access the queue's memory any more.
+ *
+ * Return: as tern_command_execute()
+ */
+int tern_cmd_destroy_srq(struct tern_device *tern, u32 srqn)
+{
+	return tern_cmd_destroy(tern, TERN_COMMAND_DESTROY_SRQ, srqn);
+}
+EXPORT_SYMBOL_NS_GPL(tern_cmd_destroy_srq, TERN_NAMESPACE);
+
+/**
  * tern_cmd_create_key() - create a memory key
  * @tern: the function
  * @index: its index, from tern_number_alloc()

@@ -55,6 +55,17 @@ static void tern_eq_handle_qp(struct tern_eq *eq, u8 type, u32 qpn)
 		tern_eq_unknown(eq, type, qpn);
 }
 
+static void tern_eq_handle_srq(struct tern_eq *eq, u8 type, u32 srqn)
+{
+	struct tern_srq_listener *listener = xa_load(&eq->adapter->srq_listeners, srqn);
+
+	lockdep_assert_held(&eq->lock);
+	if (listener)
+		listener->event(listener, type);
+	else
+		tern_eq_unknown(eq, type, srqn);
+}
+
 static void tern_eq_handle(struct tern_eq *eq, const struct tern_eqe *eqe)
 {
 	u32 number = le32_to_cpu(READ_ONCE(eqe->number));
@@ -73,6 +84,10 @@ static void tern_eq_handle(struct tern_eq *eq, const struct tern_eqe *eqe)
 	case TERN_EVENT_QP_DRAINED:
 	case TERN_EVENT_QP_LAST_WQE:
 		tern_eq_handle_qp(eq, type, number);
+		break;
+	case TERN_EVENT_SRQ_LIMIT:
+	case TERN_EVENT_SRQ_ERROR:
+		tern_eq_handle_srq(eq, type, number);
 		break;
 	case TERN_EVENT_PORT_STATE:
 		queue_work(tern_workqueue, &eq->adapter->link_work);
@@ -413,3 +428,28 @@ void tern_qp_unlisten(struct tern_device *tern, struct tern_qp_listener *listene
 	tern_eqs_wait_for_listeners(tern_adapter(tern));
 }
 EXPORT_SYMBOL_NS_GPL(tern_qp_unlisten, TERN_NAMESPACE);
+
+/**
+ * tern_srq_listen() - take the events of a shared receive queue
+ * @tern: the function
+ * @listener: with srqn and the call set
+ *
+ * Return: 0, -EBUSY when there is one for this number, -ENOMEM
+ */
+int tern_srq_listen(struct tern_device *tern, struct tern_srq_listener *listener)
+{
+	return xa_insert(&tern_adapter(tern)->srq_listeners, listener->srqn, listener, GFP_KERNEL);
+}
+EXPORT_SYMBOL_NS_GPL(tern_srq_listen, TERN_NAMESPACE);
+
+/**
+ * tern_srq_unlisten() - take no more events of a shared receive queue
+ * @tern: the function
+ * @listener: as registered; it is not used any more on return
+ */
+void tern_srq_unlisten(struct tern_device *tern, struct tern_srq_listener *listener)
+{
+	xa_erase(&tern_adapter(tern)->srq_listeners, listener->srqn);
+	tern_eqs_wait_for_listeners(tern_adapter(tern));
+}
+EXPORT_SYMBOL_NS_GPL(tern_srq_unlisten, TERN_NAMESPACE);

@@ -98,6 +98,7 @@ static int tern_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	mutex_init(&adapter->mailbox_lock);
 	xa_init(&adapter->cq_listeners);
 	xa_init(&adapter->qp_listeners);
+	xa_init(&adapter->srq_listeners);
 	tern_health_init(adapter);
 
 	err = tern_command_queue_create(adapter);

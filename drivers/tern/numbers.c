@@ -20,6 +20,8 @@ void tern_numbers_init(struct tern_adapter *adapter)
 
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_CQ], 0, caps->cq_count);
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_QP], 2, caps->qp_count);
+	/* Without the feature there is none: the range is empty. */
+	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_SRQ], 1, max(caps->srq_count, 1U));
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_KEY], 1, caps->key_count);
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_PD], 0, caps->pd_count);
 	ida_init(&adapter->doorbell_pages);

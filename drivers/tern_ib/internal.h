@@ -38,10 +38,16 @@ void tern_ib_free_fast_list(struct tern_ib_device *dev, struct tern_ib_mr *mr);
 int tern_ib_fast_segment(const struct ib_reg_wr *wr, struct tern_wqe_register *segment);
 void tern_ib_fast_posted(const struct ib_reg_wr *wr);
 
+/* qp.c */
+void tern_ib_qp_last_wqe(struct tern_ib_qp *qp);
+
 /* poll.c */
 int tern_ib_cq_add_qp(struct tern_ib_cq *cq, struct tern_ib_qp *qp);
 void tern_ib_cqs_forget(struct tern_ib_qp *qp, bool reset);
 void tern_ib_cq_wake(struct tern_ib_cq *cq);
+
+/* srq.c */
+bool tern_ib_srq_complete(struct tern_ib_srq *srq, u32 tag, u64 *wr_id);
 
 /* qp_queues.c */
 int tern_ib_kernel_queues(struct tern_ib_device *dev, struct tern_ib_qp *qp,

@@ -39,6 +39,8 @@ void tern_ib_limits_from(struct tern_ib_limits *limits, const struct tern_capabi
 				 1U << caps->rq_shift_max),
 		.max_send_sge = max_sge,
 		.max_recv_sge = max_sge,
+		.max_srq_wr = 1U << caps->rq_shift_max,
+		.max_srq_sge = min(caps->srq_sge_max, receive_sges),
 		.max_inline = min_t(u32, caps->inline_max,
 				    TERN_WQE_BYTES_MAX - TERN_IB_HEADERS_CONNECTED),
 		.max_inline_ud = min_t(u32, caps->inline_max,

@@ -12,6 +12,8 @@
  * @max_qp_wr: work requests of a send or receive queue, of the largest kind
  * @max_send_sge: scatter gather elements of a send work request
  * @max_recv_sge: scatter gather elements of a receive work request
+ * @max_srq_wr: entries of a shared receive queue
+ * @max_srq_sge: scatter gather elements of its entries
  * @max_inline: inline bytes, connected
  * @max_inline_ud: inline bytes, UD and GSI
  * @max_initiator_depth: READs outstanding as requester
@@ -29,6 +31,8 @@ struct tern_ib_limits {
 	u32 max_qp_wr;
 	u32 max_send_sge;
 	u32 max_recv_sge;
+	u32 max_srq_wr;
+	u32 max_srq_sge;
 	u32 max_inline;
 	u32 max_inline_ud;
 	u32 max_initiator_depth;

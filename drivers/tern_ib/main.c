@@ -57,10 +57,17 @@ static const struct ib_device_ops tern_ib_ops = {
 	.post_send = tern_ib_post_send,
 	.post_recv = tern_ib_post_recv,
 
+	.create_srq = tern_ib_create_srq,
+	.modify_srq = tern_ib_modify_srq,
+	.query_srq = tern_ib_query_srq,
+	.destroy_srq = tern_ib_destroy_srq,
+	.post_srq_recv = tern_ib_post_srq_recv,
+
 	INIT_RDMA_OBJ_SIZE(ib_ah, tern_ib_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, tern_ib_cq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_pd, tern_ib_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, tern_ib_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_srq, tern_ib_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, tern_ib_ucontext, ib),
 };
 

@@ -32,11 +32,16 @@ static bool tern_ib_take_cqe(struct tern_ib_cq *cq, const struct tern_cqe *in, s
 	qp = xa_load(&cq->qps, le32_to_cpu(in->queue));
 	if (!qp || (receiver ? qp->ib.recv_cq : qp->ib.send_cq) != &cq->ib)
 		return false;
-	if (receiver ? !qp->has_rq : !qp->has_sq)
+	if (receiver && qp->ib.srq) {
+		if (!tern_ib_srq_complete(to_tern_srq(qp->ib.srq), le32_to_cpu(in->index),
+					  &posted.wr_id))
+			return false;
+	} else if (receiver ? !qp->has_rq : !qp->has_sq) {
 		return false;
-	if (!tern_ib_ring_complete(receiver ? &qp->rq.ring : &qp->sq.ring,
-				   le32_to_cpu(in->index), &posted))
+	} else if (!tern_ib_ring_complete(receiver ? &qp->rq.ring : &qp->sq.ring,
+				   le32_to_cpu(in->index), &posted)) {
 		return false;
+	}
 	tern_ib_decode_cqe(in, &posted, wc);
 	wc->qp = &qp->ib;
 	return true;
@@ -139,11 +144,20 @@ int tern_ib_cq_add_qp(struct tern_ib_cq *cq, struct tern_ib_qp *qp)
 	return xa_err(xa_store_irq(&cq->qps, qp->number, qp, GFP_KERNEL));
 }
 
+/* The consumer gets no completion, and its shared queue the entry back. */
+static void tern_ib_drop_cqe(const struct tern_cqe *cqe, struct tern_ib_qp *qp)
+{
+	u64 wr_id;
+
+	if (qp->ib.srq && tern_ib_cqe_of_receiver(cqe))
+		tern_ib_srq_complete(to_tern_srq(qp->ib.srq), le32_to_cpu(cqe->index), &wr_id);
+}
+
 /*
  * Take the completions of a queue pair out: what follows moves up, each entry
  * into a place whose phase says that it is valid already.
  */
-static void tern_ib_cq_clean(struct tern_ib_cq *cq, u32 qpn)
+static void tern_ib_cq_clean(struct tern_ib_cq *cq, struct tern_ib_qp *qp)
 {
 	u32 producer = cq->consumer;
 	u32 removed = 0;
@@ -156,7 +170,8 @@ static void tern_ib_cq_clean(struct tern_ib_cq *cq, u32 qpn)
 	for (index = producer; index != cq->consumer; index--) {
 		struct tern_cqe *cqe = tern_ib_cqe_at(cq, index - 1);
 
-		if (le32_to_cpu(cqe->queue) == qpn) {
+		if (le32_to_cpu(cqe->queue) == qp->number) {
+			tern_ib_drop_cqe(cqe, qp);
 			removed++;
 		} else if (removed) {
 			struct tern_cqe *to = tern_ib_cqe_at(cq, index - 1 + removed);
@@ -220,9 +235,9 @@ void tern_ib_cqs_forget(struct tern_ib_qp *qp, bool reset)
 	struct tern_ib_cq *receive = to_tern_cq(qp->ib.recv_cq);
 
 	tern_ib_lock_cqs(send, receive);
-	tern_ib_cq_clean(send, qp->number);
+	tern_ib_cq_clean(send, qp);
 	if (receive != send)
-		tern_ib_cq_clean(receive, qp->number);
+		tern_ib_cq_clean(receive, qp);
 	if (reset) {
 		/* Nobody posts: the state forbids it. */
 		tern_ib_ring_reset(&qp->sq.ring);

@@ -91,7 +91,8 @@ static int tern_ib_post_one_recv(struct tern_ib_qp *qp, const struct ib_recv_wr 
 		return -EINVAL;
 	if (!tern_ib_ring_fits(ring, 1))
 		return -ENOMEM;
-	err = tern_ib_encode_receive(&qp->cap, wr, tern_ib_unit(&qp->rq, ring->head));
+	err = tern_ib_encode_receive(qp->cap.max_recv_sge, wr, 0,
+				     tern_ib_unit(&qp->rq, ring->head));
 	if (err)
 		return err;
 	tern_ib_ring_post(ring, 1, wr->wr_id, 0);

@@ -24,8 +24,20 @@ static void tern_ib_qp_event(struct tern_qp_listener *listener, u8 type)
 		qp->ib.event_handler(&event, qp->ib.qp_context);
 }
 
-static int tern_ib_check_qp(struct tern_ib_device *dev, const struct ib_qp_init_attr *attr,
-			    bool user)
+/* What a dead device does not say any more: consumers wait for it to drain. */
+void tern_ib_qp_last_wqe(struct tern_ib_qp *qp)
+{
+	struct ib_event event = {
+		.device = qp->ib.device,
+		.event = IB_EVENT_QP_LAST_WQE_REACHED,
+		.element.qp = &qp->ib,
+	};
+
+	if (qp->ib.srq && qp->ib.event_handler)
+		qp->ib.event_handler(&event, qp->ib.qp_context);
+}
+
+static int tern_ib_check_qp(struct tern_ib_device *dev, struct ib_qp_init_attr *attr, bool user)
 {
 	switch (attr->qp_type) {
 	case IB_QPT_RC:
@@ -43,8 +55,15 @@ static int tern_ib_check_qp(struct tern_ib_device *dev, const struct ib_qp_init_
 	default:
 		return -EOPNOTSUPP;
 	}
-	if (attr->create_flags || attr->srq || attr->rwq_ind_tbl || attr->xrcd)
+	if (attr->create_flags || attr->rwq_ind_tbl || attr->xrcd)
 		return -EOPNOTSUPP;
+	if (attr->srq) {
+		if (attr->qp_type == IB_QPT_GSI)
+			return -EOPNOTSUPP;
+		/* It has no receive queue of its own. */
+		attr->cap.max_recv_wr = 0;
+		attr->cap.max_recv_sge = 0;
+	}
 	if (!attr->send_cq || !attr->recv_cq)
 		return -EINVAL;
 	return tern_ib_check_qp_cap(&dev->limits, attr->qp_type, &attr->cap);
@@ -132,6 +151,11 @@ int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	body.pd = cpu_to_le32(to_tern_pd(ibqp->pd)->number);
 	body.send_cqn = cpu_to_le32(to_tern_cq(attr->send_cq)->cqn);
 	body.receive_cqn = cpu_to_le32(to_tern_cq(attr->recv_cq)->cqn);
+	if (attr->srq) {
+		body.flags &= cpu_to_le32(~TERN_QP_NO_RQ);
+		body.flags |= cpu_to_le32(TERN_QP_USES_SRQ);
+		body.srqn = cpu_to_le32(to_tern_srq(attr->srq)->number);
+	}
 	err = tern_cmd_create_qp(dev->tern, qp->number, &body);
 	if (err)
 		goto leave_cqs;

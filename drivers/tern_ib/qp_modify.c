@@ -73,6 +73,8 @@ static int tern_ib_modify_dead(struct tern_ib_qp *qp, enum ib_qp_state next)
 {
 	if (next != IB_QPS_ERR && next != IB_QPS_RESET)
 		return -EIO;
+	if (next == IB_QPS_ERR)
+		tern_ib_qp_last_wqe(qp);
 	return 0;
 }
 
@@ -168,6 +170,7 @@ int tern_ib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->qp_context = ibqp->qp_context;
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
 	init->cap = qp->cap;
 	init->sq_sig_type = qp->signal_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;

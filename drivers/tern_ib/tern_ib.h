@@ -12,6 +12,7 @@
 #include "compat.h"
 #include "limits.h"
 #include "ring.h"
+#include "tags.h"
 #include "tern_core.h"
 #include "wqe.h"
 
@@ -151,6 +152,44 @@ struct tern_ib_cq {
 };
 
 /**
+ * struct tern_ib_srq - a shared receive queue
+ * @ib: the core's part
+ * @number: what the device calls it
+ * @max_wr: entries that may be outstanding
+ * @max_sge: scatter gather elements of an entry
+ * @shift: log2 of its entries
+ * @stride_shift: log2 of an entry's bytes
+ * @listener: takes its events
+ * @mutex: serialises modifications; protects @max_wr, @shift and @user after creation
+ * @user: of a process: queue memory
+ * @record_page: of a process: where its record is
+ * @buffer: of the kernel: queue memory
+ * @record: of the kernel
+ * @lock: of the kernel: protects @producer and @tags; taken inside that of a completion queue
+ * @producer: of the kernel: free-running index of the next entry
+ * @tags: of the kernel: what is outstanding
+ */
+struct tern_ib_srq {
+	struct ib_srq ib;
+	u32 number;
+	u32 max_wr;
+	u32 max_sge;
+	u8 shift;
+	u8 stride_shift;
+	struct tern_srq_listener listener;
+	struct mutex mutex;	/* modifications */
+
+	struct tern_ib_user_queue user;
+	struct tern_ib_record_page *record_page;
+
+	struct tern_buffer buffer;
+	struct tern_record record;
+	spinlock_t lock;	/* producer, tags */
+	u32 producer;
+	struct tern_ib_tags tags;
+};
+
+/**
  * struct tern_ib_work_queue - a send or receive queue
  * @shift: log2 of its units (64-byte blocks, or entries)
  * @unit_shift: log2 of a unit's bytes
@@ -241,6 +280,11 @@ static inline struct tern_ib_cq *to_tern_cq(struct ib_cq *ibcq)
 static inline struct tern_ib_qp *to_tern_qp(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct tern_ib_qp, ib);
+}
+
+static inline struct tern_ib_srq *to_tern_srq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct tern_ib_srq, ib);
 }
 
 /* What a dead device does not answer is done: it accesses no memory any more. */

@@ -87,6 +87,7 @@ int tern_ib_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udat
 	response.rq_shift_max = dev->limits.rq_shift_max;
 	response.send_sge_max = dev->limits.max_send_sge;
 	response.receive_sge_max = dev->limits.max_recv_sge;
+	response.srq_sge_max = dev->limits.max_srq_sge;
 	err = ib_respond_udata(udata, response);
 	if (err)
 		goto remove_doorbell;

@@ -186,19 +186,23 @@ int tern_ib_encode_local_invalidate(bool signal_all, const struct ib_send_wr *wr
 
 /**
  * tern_ib_encode_receive() - encode a work request of a receive queue
- * @cap: the queue pair's capabilities
+ * @max_sge: scatter gather elements that it may have
  * @wr: the work request
- * @entry: the queue's entry, large enough for @cap->max_recv_sge
+ * @tag: of an entry of a shared queue, else 0
+ * @entry: the queue's entry, large enough for @max_sge
  *
  * Return: 0 or -EINVAL
  */
-int tern_ib_encode_receive(const struct ib_qp_cap *cap, const struct ib_recv_wr *wr, void *entry)
+int tern_ib_encode_receive(u32 max_sge, const struct ib_recv_wr *wr, u32 tag, void *entry)
 {
 	struct tern_receive_header *header = entry;
 
-	if (wr->num_sge < 0 || wr->num_sge > cap->max_recv_sge)
+	if (wr->num_sge < 0 || wr->num_sge > max_sge)
 		return -EINVAL;
-	*header = (struct tern_receive_header) { .sge_count = wr->num_sge };
+	*header = (struct tern_receive_header) {
+		.sge_count = wr->num_sge,
+		.tag = cpu_to_le32(tag),
+	};
 	tern_ib_encode_sges(wr->sg_list, wr->num_sge, entry + sizeof(*header));
 	return 0;
 }

@@ -25,6 +25,6 @@ int tern_ib_encode_register(bool signal_all, const struct ib_send_wr *wr,
 			    const struct tern_wqe_register *segment, struct tern_ib_wqe *wqe);
 int tern_ib_encode_local_invalidate(bool signal_all, const struct ib_send_wr *wr,
 				    struct tern_ib_wqe *wqe);
-int tern_ib_encode_receive(const struct ib_qp_cap *cap, const struct ib_recv_wr *wr, void *entry);
+int tern_ib_encode_receive(u32 max_sge, const struct ib_recv_wr *wr, u32 tag, void *entry);
 
 #endif /* TERN_IB_WQE_H */

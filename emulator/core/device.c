@@ -10,6 +10,7 @@
 #include "key.h"
 #include "nic.h"
 #include "qp.h"
+#include "srq.h"
 #include "tern_hw_ethernet.h"
 #include "tern_hw_pci.h"
 #include "tern_hw_queue.h"
@@ -37,6 +38,7 @@ static uint16_t query_device(struct command *command)
 		.eq_count = to_le32(EQ_COUNT),
 		.cq_count = to_le32(CQ_COUNT),
 		.qp_count = to_le32(QP_COUNT),
+		.srq_count = to_le32(function_has(fn, FEATURE(SRQ)) ? SRQ_COUNT : 0),
 		.key_count = to_le32(KEY_COUNT),
 		.pd_count = to_le32(PD_COUNT),
 		.gid_count = to_le32(GID_COUNT),
@@ -60,6 +62,7 @@ static uint16_t query_device(struct command *command)
 		.ack_delay = ACK_DELAY,
 		.tso_bytes_max = to_le32(TSO_BYTES_MAX),
 		.mtu_max = to_le32(MTU_MAX),
+		.srq_sge_max = to_le32(RECEIVE_SGE_MAX),
 	};
 
 	if (!group_is_zero(command))
@@ -109,6 +112,12 @@ static uint16_t query_qp(struct command *command)
 					TERN_COMMAND_STATUS_BAD_PARAMETER;
 }
 
+static uint16_t query_srq(struct command *command)
+{
+	return group_is_zero(command) ? srq_query_command(command) :
+					TERN_COMMAND_STATUS_BAD_PARAMETER;
+}
+
 #define QUERY_BYTES	sizeof(struct tern_command_query)
 
 const struct command_entry control_commands[] = {
@@ -132,5 +141,11 @@ const struct command_entry control_commands[] = {
 	  qp_modify_command },
 	{ TERN_COMMAND_QUERY_QP, true, QUERY_BYTES, 0, query_qp },
 	{ TERN_COMMAND_DESTROY_QP, true, 0, 0, qp_destroy_command },
+	{ TERN_COMMAND_CREATE_SRQ, true, sizeof(struct tern_command_create_srq), FEATURE(SRQ),
+	  srq_create_command },
+	{ TERN_COMMAND_MODIFY_SRQ, true, sizeof(struct tern_command_modify_srq), FEATURE(SRQ),
+	  srq_modify_command },
+	{ TERN_COMMAND_QUERY_SRQ, true, QUERY_BYTES, FEATURE(SRQ), query_srq },
+	{ TERN_COMMAND_DESTROY_SRQ, true, 0, FEATURE(SRQ), srq_destroy_command },
 	{ 0, false, 0, 0, NULL },
 };

@@ -3,6 +3,7 @@
 #include "nic.h"
 #include "qp.h"
 #include "register.h"
+#include "srq.h"
 #include "tern_hw_doorbell.h"
 
 static void drop(struct function *fn)
@@ -45,6 +46,9 @@ void doorbell_write(struct function *fn, uint64_t offset, uint64_t value, unsign
 		break;
 	case TERN_DOORBELL_RECEIVE:
 		ring(fn, page, number, index, false);
+		break;
+	case TERN_DOORBELL_SRQ:
+		srq_doorbell(fn, page, number, index);
 		break;
 	case TERN_DOORBELL_CQ_ARM:
 		cq_arm_doorbell(fn, page, number, index);

@@ -13,9 +13,9 @@
 
 /*
  * Events that wait for room: a COMPLETION and a CQ_ERROR of each CQ and the
- * events of each queue pair. Beyond that the host makes them up, and they are lost.
+ * events of each queue pair and SRQ. Beyond that the host makes them up, and they are lost.
  */
-#define BACKLOG_MAX	(2 * CQ_COUNT + 12 * QP_COUNT)
+#define BACKLOG_MAX	(2 * CQ_COUNT + 12 * QP_COUNT + 2 * SRQ_COUNT)
 #define RETRY_NS	100000
 
 static uint32_t eq_size(const struct eq *eq)

@@ -15,6 +15,7 @@
 #include "nic.h"
 #include "parts.h"
 #include "qp.h"
+#include "srq.h"
 #include "register.h"
 #include "tern_hw_pci.h"
 #include "work_queue.h"
@@ -98,12 +99,14 @@ static bool function_create(struct tern_nic *nic, unsigned int index)
 	egress_function_init(&fn->egress);
 	return table_init(&fn->eqs, EQ_COUNT) && table_init(&fn->cqs, CQ_COUNT) &&
 	       table_init(&fn->keys, KEY_COUNT) && table_init(&fn->qps, QP_COUNT) &&
+	       table_init(&fn->srqs, SRQ_COUNT) &&
 	       ethernet_function_create(fn) && rdma_function_create(fn);
 }
 
 static void objects_reset(struct function *fn)
 {
 	qps_reset(fn);
+	srqs_reset(fn);
 	cqs_reset(fn);
 	eqs_reset(fn);
 	keys_reset(fn);
@@ -118,6 +121,7 @@ static void function_destroy(struct function *fn)
 	objects_reset(fn);
 	rdma_function_destroy(fn);
 	ethernet_function_destroy(fn);
+	table_free(&fn->srqs);
 	table_free(&fn->qps);
 	table_free(&fn->keys);
 	table_free(&fn->cqs);

@@ -45,7 +45,7 @@ struct function {
 	uint64_t features;		/* taken at ENABLE */
 	struct registers registers;
 	struct command_ring command;
-	struct table eqs, cqs, keys, qps;
+	struct table eqs, cqs, keys, qps, srqs;
 	bool vector_used[VECTOR_COUNT];	/* by an EQ */
 	struct port_counters port;
 	struct rdma_counters rdma_counters;

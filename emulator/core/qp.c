@@ -10,8 +10,9 @@
 #include "nic.h"
 #include "qp.h"
 #include "record.h"
+#include "srq.h"
 
-#define FLAGS_KNOWN	(TERN_QP_PRIVILEGED | TERN_QP_NO_SQ | TERN_QP_NO_RQ)
+#define FLAGS_KNOWN	(TERN_QP_PRIVILEGED | TERN_QP_NO_SQ | TERN_QP_NO_RQ | TERN_QP_USES_SRQ)
 
 #define REFUSE(status, member) \
 	command_refuse(command, TERN_COMMAND_STATUS_##status, struct tern_command_create_qp, member)
@@ -144,6 +145,8 @@ static uint16_t queues_set(struct command *command, struct qp *qp)
 		qp->receive_cq = table_get(&fn->cqs, from_le32(body->receive_cqn));
 		if (!qp->receive_cq)
 			return REFUSE(NOT_FOUND, receive_cqn);
+	}
+	if (!(qp->flags & (TERN_QP_NO_RQ | TERN_QP_USES_SRQ))) {
 		if (body->rq_shift > RQ_SHIFT_MAX)
 			return REFUSE(BAD_PARAMETER, rq_shift);
 		if (body->rq_stride_shift < TERN_RECEIVE_STRIDE_SHIFT_MIN ||
@@ -186,8 +189,16 @@ static uint16_t qp_set(struct command *command, struct qp *qp)
 		return REFUSE(BAD_PARAMETER, pd);
 	if (qp->doorbell_page >= doorbell_pages(fn))
 		return REFUSE(BAD_PARAMETER, doorbell_page);
-	if (body->srqn)
+	if (qp->flags & TERN_QP_USES_SRQ) {
+		if (!function_has(fn, FEATURE(SRQ)) || (qp->flags & TERN_QP_NO_RQ) || gsi ||
+		    qp->type == TERN_QP_ETHERNET)
+			return REFUSE(BAD_PARAMETER, flags);
+		qp->srq = srq_find(fn, from_le32(body->srqn));
+		if (!qp->srq)
+			return REFUSE(NOT_FOUND, srqn);
+	} else if (body->srqn) {
 		return REFUSE(BAD_PARAMETER, srqn);
+	}
 	if (body->xrcd)
 		return REFUSE(BAD_PARAMETER, xrcd);
 	if (body->reserved0)
@@ -230,6 +241,8 @@ uint16_t qp_create_command(struct command *command)
 		qp->send_cq->users++;
 	if (qp->receive_cq)
 		qp->receive_cq->users++;
+	if (qp->srq)
+		qp->srq->users++;
 	store_first_ring(&qp->sq);
 	store_first_ring(&qp->rq);
 	return TERN_COMMAND_STATUS_OK;
@@ -251,6 +264,8 @@ static void qp_free(struct qp *qp)
 		qp->send_cq->users--;
 	if (qp->receive_cq)
 		qp->receive_cq->users--;
+	if (qp->srq)
+		qp->srq->users--;
 	free(qp);
 }
 
@@ -295,6 +310,8 @@ uint16_t qp_destroy_command(struct command *command)
 		return status;
 	if (qp->users)
 		return command_refuse_number(command, TERN_COMMAND_STATUS_IN_USE);
+	if (qp->ops->release)
+		qp->ops->release(qp);
 	qp_free(qp);
 	return TERN_COMMAND_STATUS_OK;
 }

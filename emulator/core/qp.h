@@ -10,12 +10,15 @@
 
 struct command;
 struct qp;
+struct srq;
 struct tern_nic_qp_info;
 
 struct qp_ops {
 	const char *name;		/* "rc", "ud", "gsi", "ethernet" */
 	/* CREATE_QP, all checked, state RESET: allocate qp->private. False without memory. */
 	bool (*create)(struct qp *qp);
+	/* DESTROY_QP, may be NULL: complete the SRQ's entry that it holds. */
+	void (*release)(struct qp *qp);
 	/* DESTROY_QP, reset: cancel timers, leave all lists, free. No access to guest memory. */
 	void (*destroy)(struct qp *qp);
 	/* The index of @wq (SQ or RQ, watched) moved: work, or in ERROR something to flush. */
@@ -46,6 +49,7 @@ struct qp {
 	uint32_t doorbell_page;
 	struct cq *send_cq, *receive_cq;	/* NULL without that queue */
 	struct work_queue sq, rq;
+	struct srq *srq;		/* instead of rq, or NULL */
 	struct key_user local;		/* for its SGEs */
 	struct key_user remote;		/* for what the peer asks: same PD, never privileged */
 	const struct qp_ops *ops;

@@ -177,6 +177,7 @@ static void reset(struct rdma_qp *rdma)
 	memset(responder, 0, sizeof(*responder));
 	responder->source = source;
 	memset(&rdma->attributes, 0, sizeof(rdma->attributes));
+	rdma->receive_held = false;
 	rdma->set = 0;
 	rdma->access = 0;
 	rdma->remote_qpn = 0;
@@ -210,14 +211,17 @@ static void enter(struct rdma_qp *rdma, uint8_t current, uint8_t next)
 
 	switch (next) {
 	case TERN_QP_RESET:
+		rdma_release_receive(qp);
 		reset(rdma);
 		qp_set_state(qp, next);
 		break;
 	case TERN_QP_ERROR:
-		if (current == TERN_QP_RESET)
+		if (current == TERN_QP_RESET) {
 			qp_set_state(qp, next);
-		else
+			rdma_last_receive(qp);
+		} else {
 			rdma_fail(qp, 0);
+		}
 		break;
 	case TERN_QP_SQD:
 		if (current != next)

@@ -134,7 +134,7 @@ static void execute_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 		refuse_receive(rdma, TERN_WC_LOCAL_LENGTH, WIRE_NAK_INVALID_REQUEST);
 		return;
 	}
-	if (payload_scatter(&rdma->qp->local, responder->receive.sges,
+	if (payload_scatter(rdma_receive_user(rdma), responder->receive.sges,
 			    responder->receive.sge_count, TERN_ACCESS_LOCAL_WRITE,
 			    responder->received, packet->payload, packet->payload_count)) {
 		refuse_receive(rdma, TERN_WC_LOCAL_PROTECTION, WIRE_NAK_REMOTE_OPERATION);

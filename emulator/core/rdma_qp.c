@@ -7,6 +7,7 @@
 #include "ethernet.h"
 #include "mac.h"
 #include "rdma_qp.h"
+#include "srq.h"
 
 /* GRH or IPv6, UDP, BTH, the largest extended header and ICRC: as Linux's iboe_get_mtu() counts. */
 #define ROCE_OVERHEAD		96
@@ -96,7 +97,13 @@ void rdma_complete_receive(struct rdma_qp *rdma, struct tern_cqe *cqe, uint32_t 
 	struct rdma_counters *counters = &rdma->qp->fn->rdma_counters;
 	struct qp *qp = rdma->qp;
 
-	qp->rq.completed = index + 1;
+	rdma->receive_held = false;
+	if (qp->srq) {
+		qp->srq->queue.completed++;
+		cqe->srqn = to_le32(qp->srq->srqn);
+	} else {
+		qp->rq.completed = index + 1;
+	}
 	if (cqe->status == TERN_WC_SUCCESS)
 		counters->messages_received++;
 	else if (cqe->status == TERN_WC_FLUSHED)
@@ -108,6 +115,42 @@ void rdma_complete_receive(struct rdma_qp *rdma, struct tern_cqe *cqe, uint32_t 
 	cq_post(qp->receive_cq, cqe, cqe->flags & TERN_CQE_FLAG_SOLICITED);
 }
 
+const struct key_user *rdma_receive_user(const struct rdma_qp *rdma)
+{
+	const struct qp *qp = rdma->qp;
+
+	return qp->srq ? &qp->srq->local : &qp->local;
+}
+
+/* An SRQ's failure is its own event; each queue pair that needs an entry of it fails, too. */
+static enum receive_result peek_shared(struct rdma_qp *rdma, struct receive_wqe *wqe)
+{
+	struct qp *qp = rdma->qp;
+	struct srq *srq = qp->srq;
+	enum wqe_error error = WQE_FAULT;
+	int ready = srq_ready(srq);
+
+	if (!ready)
+		return RECEIVE_EMPTY;
+	if (ready > 0)
+		error = receive_wqe_fetch(&srq->queue, srq->queue.next, wqe);
+	if (error == WQE_OK)
+		return RECEIVE_OK;
+	if (error == WQE_MALFORMED) {
+		struct tern_cqe cqe = { .opcode = TERN_CQE_RECEIVE,
+					.status = TERN_WC_LOCAL_QP_OPERATION };
+
+		rdma_take_receive(rdma);
+		rdma_complete_receive(rdma, &cqe, wqe->index);
+		return RECEIVE_BAD;
+	}
+	if (!qp->fn->bus_master)
+		return RECEIVE_EMPTY;
+	srq_fail(srq);
+	rdma_fail(qp, TERN_EVENT_QP_FATAL);
+	return RECEIVE_GONE;
+}
+
 enum receive_result rdma_peek_receive(struct rdma_qp *rdma, struct receive_wqe *wqe)
 {
 	struct qp *qp = rdma->qp;
@@ -115,6 +158,8 @@ enum receive_result rdma_peek_receive(struct rdma_qp *rdma, struct receive_wqe *
 	struct tern_cqe cqe = { .opcode = TERN_CQE_RECEIVE,
 				.status = TERN_WC_LOCAL_QP_OPERATION };
 
+	if (qp->srq)
+		return peek_shared(rdma, wqe);
 	if (!rq->exists)
 		return RECEIVE_EMPTY;
 	if (!work_queue_posted(rq)) {
@@ -138,7 +183,28 @@ enum receive_result rdma_peek_receive(struct rdma_qp *rdma, struct receive_wqe *
 
 void rdma_take_receive(struct rdma_qp *rdma)
 {
-	rdma->qp->rq.next++;
+	rdma->receive_held = true;
+	if (rdma->qp->srq)
+		srq_take(rdma->qp->srq);
+	else
+		rdma->qp->rq.next++;
+}
+
+void rdma_release_receive(struct qp *qp)
+{
+	struct tern_cqe cqe = { .opcode = TERN_CQE_RECEIVE, .status = TERN_WC_FLUSHED };
+	struct rdma_qp *rdma = rdma_of(qp);
+
+	if (qp->srq && rdma->receive_held)
+		rdma_complete_receive(rdma, &cqe, rdma->responder.receive.index);
+}
+
+void rdma_last_receive(struct qp *qp)
+{
+	if (!qp->srq)
+		return;
+	rdma_release_receive(qp);
+	function_event(qp->fn, TERN_EVENT_QP_LAST_WQE, 0, qp->qpn);
 }
 
 static bool connection_ends(const struct responder *responder)
@@ -164,6 +230,7 @@ void rdma_fail(struct qp *qp, uint8_t event)
 	egress_activate(nic_of(rdma), &rdma->requester.source);
 	if (event)
 		function_event(qp->fn, event, 0, qp->qpn);
+	rdma_last_receive(qp);
 }
 
 static bool flush_requests(struct rdma_qp *rdma, unsigned int *budget)
@@ -303,6 +370,7 @@ static void info(const struct qp *qp, struct tern_nic_qp_info *info)
 	{				\
 		.name = (id),		\
 		.create = create,	\
+		.release = rdma_release_receive, \
 		.destroy = destroy,	\
 		.posted = posted,	\
 		.fail = rdma_fail,	\

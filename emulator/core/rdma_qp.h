@@ -155,6 +155,7 @@ struct rdma_qp {
 	bool path_valid;
 	struct wire_path path;
 	bool drain_reported;		/* in SQD */
+	bool receive_held;		/* one was taken and has not completed */
 	struct requester requester;	/* UD uses source only */
 	struct responder responder;	/* RC */
 	uint32_t ud_psn;
@@ -213,7 +214,7 @@ void rdma_transmit(struct rdma_qp *rdma, const struct wire_path *path,
 /* Complete a work request of the SQ whose blocks are [index, index + blocks). */
 void rdma_complete_send(struct rdma_qp *rdma, const struct request *request, uint8_t status,
 			uint32_t byte_count);
-/* Complete the oldest entry of the RQ; fills in queue and index. */
+/* Complete the oldest entry of the RQ, or that taken of the SRQ; fills in queue and index. */
 void rdma_complete_receive(struct rdma_qp *rdma, struct tern_cqe *cqe, uint32_t index);
 
 enum receive_result {
@@ -226,6 +227,14 @@ enum receive_result {
 /* Look at the RQ's next entry without taking it; rdma_take_receive() takes it. */
 enum receive_result rdma_peek_receive(struct rdma_qp *rdma, struct receive_wqe *wqe);
 void rdma_take_receive(struct rdma_qp *rdma);
+
+/* Who the SGEs of its receives belong to: with an SRQ, that one's PD counts. */
+const struct key_user *rdma_receive_user(const struct rdma_qp *rdma);
+
+/* It forgets its message: complete, flushed, the entry of an SRQ that it holds. */
+void rdma_release_receive(struct qp *qp);
+/* It takes no more entries of its SRQ: the same, and LAST_WQE. */
+void rdma_last_receive(struct qp *qp);
 
 /* Go to ERROR: all that is posted and will be posted is flushed. @event 0: none. */
 void rdma_fail(struct qp *qp, uint8_t event);

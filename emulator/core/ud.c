@@ -162,6 +162,7 @@ static void complete(struct rdma_qp *rdma, const struct wire_packet *packet, uin
 void ud_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	struct rdma_counters *counters = &rdma->qp->fn->rdma_counters;
+	const struct key_user *user = rdma_receive_user(rdma);
 	struct qp *qp = rdma->qp;
 	struct receive_wqe wqe;
 	uint8_t grh[TERN_GRH_BYTES];
@@ -191,9 +192,9 @@ void ud_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
 	}
 	rdma_take_receive(rdma);
 	fill_grh(grh, packet);
-	if (payload_scatter(&qp->local, wqe.sges, wqe.sge_count, TERN_ACCESS_LOCAL_WRITE, 0,
+	if (payload_scatter(user, wqe.sges, wqe.sge_count, TERN_ACCESS_LOCAL_WRITE, 0,
 			    &segment, 1) ||
-	    payload_scatter(&qp->local, wqe.sges, wqe.sge_count, TERN_ACCESS_LOCAL_WRITE,
+	    payload_scatter(user, wqe.sges, wqe.sge_count, TERN_ACCESS_LOCAL_WRITE,
 			    TERN_GRH_BYTES, packet->payload, packet->payload_count)) {
 		complete(rdma, packet, wqe.index, TERN_WC_LOCAL_PROTECTION);
 		rdma_fail(qp, 0);

@@ -17,8 +17,10 @@ static bool has_record(const struct work_queue *wq)
 
 static int broken(struct work_queue *wq, int error)
 {
-	function_log(wq->fn, "QP %u: %s %s", wq->qp->qpn, wq->is_send ? "SQ" : "RQ",
-		     error == -EFAULT ? "record cannot be read" : "index outside the ring");
+	if (wq->qp)
+		function_log(wq->fn, "QP %u: %s %s", wq->qp->qpn, wq->is_send ? "SQ" : "RQ",
+			     error == -EFAULT ? "record cannot be read" :
+						"index outside the ring");
 	wq->broken = error;
 	return error;
 }

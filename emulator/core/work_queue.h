@@ -28,7 +28,7 @@ struct tern_nic;
 
 struct work_queue {
 	struct function *fn;
-	struct qp *qp;
+	struct qp *qp;			/* NULL: of an SRQ, never watched */
 	bool exists;			/* false with TERN_QP_NO_SQ, TERN_QP_NO_RQ */
 	bool is_send;
 	struct page_list pages;
@@ -124,7 +124,7 @@ static_assert(offsetof(struct send_wqe, raw) % 8 == 0, "segments are looked at t
 enum wqe_error send_wqe_fetch(struct work_queue *wq, uint32_t index, struct send_wqe *wqe);
 
 struct receive_wqe {
-	uint32_t index;
+	uint32_t index;			/* of an SRQ: the entry's tag */
 	uint8_t sge_count;
 	uint64_t length;		/* sum of the SGEs */
 	struct sge sges[RECEIVE_SGES_MAX];

@@ -204,6 +204,8 @@ enum wqe_error receive_wqe_fetch(struct work_queue *wq, uint32_t index, struct r
 	if (fetch(wq, index, 1, raw))
 		return WQE_FAULT;
 	memcpy(&header, raw, sizeof(header));
+	if (!wq->qp)
+		wqe->index = from_le32(header.tag);
 	if (header.sge_count * sizeof(struct tern_sge) > size - sizeof(header))
 		return WQE_MALFORMED;
 	wqe->sge_count = header.sge_count;

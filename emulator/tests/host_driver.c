@@ -42,7 +42,7 @@ void driver_prepare(struct driver *driver, struct machine *machine, unsigned int
 {
 	*driver = (struct driver){
 		.machine = machine, .fn = fn, .features = features, .shift = COMMAND_SHIFT,
-		.next_cqn = 1, .next_key = 1, .next_qpn = 2,
+		.next_cqn = 1, .next_key = 1, .next_qpn = 2, .next_srqn = 1,
 	};
 	driver->commands = host_alloc(machine, TERN_COMMAND_BYTES << COMMAND_SHIFT, 4096);
 	driver->completions = host_alloc(machine, 64 << COMMAND_SHIFT, 4096);
@@ -298,7 +298,10 @@ void driver_qp_create(struct driver *driver, struct driver_qp *qp, uint8_t type,
 		body.sq_record = htole64(qp->sq_record);
 		body.send_cqn = htole32(send_cq->cqn);
 	}
-	if (!(flags & TERN_QP_NO_RQ)) {
+	if (flags & TERN_QP_USES_SRQ) {
+		body.srqn = htole32(driver->srqn);
+		body.receive_cqn = htole32(receive_cq->cqn);
+	} else if (!(flags & TERN_QP_NO_RQ)) {
 		qp->rq = host_alloc(machine, rq_bytes, 4096);
 		qp->rq_record = host_alloc(machine, sizeof(struct tern_queue_record), 128);
 		body.rq_shift = rq_shift;

@@ -32,7 +32,8 @@ struct driver {
 	uint16_t status;		/* of the last command */
 	uint32_t syndrome;
 	uint32_t result[12];
-	uint32_t next_cqn, next_key, next_qpn;
+	uint32_t next_cqn, next_key, next_qpn, next_srqn;
+	uint32_t srqn;			/* of queue pairs made with TERN_QP_USES_SRQ */
 	struct driver_eq eq;		/* EQN 0, vector 0 */
 };
 

@@ -88,8 +88,11 @@ void rdma_side_objects(struct rdma_side *side, const struct rdma_options *option
 				      RDMA_ALL_ACCESS, RDMA_PD);
 	driver_cq_create(side->driver, &side->send_cq, 11);
 	driver_cq_create(side->driver, &side->receive_cq, 11);
+	if (side->is_b && options->srq_shift)
+		driver_srq_create(side->driver, &side->srq, RDMA_PD, options->srq_shift);
 	driver_qp_create(side->driver, &side->qp, options->type, 0, RDMA_PD,
-			 options->privileged ? TERN_QP_PRIVILEGED : 0, &side->send_cq,
+			 (options->privileged ? TERN_QP_PRIVILEGED : 0) |
+			 (side->srq.srqn ? TERN_QP_USES_SRQ : 0), &side->send_cq,
 			 &side->receive_cq, sq_shift, rq_shift, 9);
 }
 
@@ -185,6 +188,7 @@ void rdma_pair_create(struct rdma_pair *pair, const struct rdma_options *options
 	if (options->loopback)
 		pair->b.driver = pair->a.driver;
 	rdma_side_start(&pair->b, b, options, 1);
+	pair->b.is_b = true;
 	rdma_side_objects(&pair->a, options);
 	rdma_side_objects(&pair->b, options);
 	if (getenv("TERN_TEST_LOG")) {
@@ -300,7 +304,8 @@ uint32_t rdma_post_receive(struct rdma_side *side, uint64_t offset, uint32_t len
 		.key = htole32(side->key),
 	};
 
-	return driver_post_receive(&side->qp, &sge, 1);
+	return side->srq.srqn ? driver_srq_post(&side->srq, &sge, 1) :
+				driver_post_receive(&side->qp, &sge, 1);
 }
 
 uint8_t *rdma_memory(struct rdma_side *side, uint64_t offset)

@@ -4,6 +4,7 @@
 #define TERN_HOST_RDMA_H
 
 #include "host_driver.h"
+#include "host_srq.h"
 #include "tern_hw_ethernet.h"
 #include "tern_hw_memory.h"
 
@@ -47,16 +48,19 @@ struct rdma_options {
 	uint64_t speed_mbps;
 	uint64_t buffer_bytes;		/* 0: 1 MiB */
 	bool privileged;		/* both QPs */
+	uint8_t srq_shift;		/* not 0: b's QP has an SRQ of so many entries */
 	bool stay_in_rtr;		/* b is not taken to RTS */
 	uint64_t seed;
 };
 
 struct rdma_side {
+	bool is_b;
 	struct machine *machine;
 	struct driver *driver;
 	struct driver own_driver;
 	struct driver_cq send_cq, receive_cq;
 	struct driver_qp qp;
+	struct driver_srq srq;		/* b's, with srq_shift */
 	uint64_t buffer;		/* bus address; also the key's address */
 	uint64_t buffer_bytes;
 	uint32_t key;
@@ -111,10 +115,10 @@ struct rdma_request {
 /* Returns the index of its first block. */
 uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 		   const struct rdma_request *request);
-/* Receive into [address, address + length) of the side's buffer. */
 /* A work request without data whose segment behind the control is given; @key: to invalidate. */
 uint32_t rdma_post_local(struct rdma_side *side, uint8_t opcode, uint32_t key,
 			 const void *segment, size_t length);
+/* Receive into [address, address + length) of the side's buffer. With an SRQ: the tag. */
 uint32_t rdma_post_receive(struct rdma_side *side, uint64_t offset, uint32_t length);
 void rdma_vector(const struct rdma_pair *pair, const struct rdma_side *from,
 		 struct tern_address_vector *vector);

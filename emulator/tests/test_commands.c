@@ -485,7 +485,7 @@ TERN_TEST(create_qp)
 		body.type = (uint8_t)type;
 		REFUSED(BAD_PARAMETER, type);
 	}
-	for (unsigned int bit = 3; bit < 32; bit++) {
+	for (unsigned int bit = 4; bit < 32; bit++) {
 		body.flags = htole32(1U << bit);
 		REFUSED(BAD_PARAMETER, flags);
 	}

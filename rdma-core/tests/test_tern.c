@@ -262,7 +262,7 @@ static void test_clean(void)
 	device_completes(b, (struct tern_cqe){ .opcode = TERN_WQE_SEND }, QPN);
 	device_completes(b, (struct tern_cqe){ .opcode = TERN_WQE_SEND, .syndrome = 2 }, 0x1000);
 	device_completes(b, (struct tern_cqe){ .opcode = TERN_WQE_SEND }, QPN);
-	tern_cq_clean(&b->cq, QPN);
+	tern_cq_clean(&b->cq, &b->qp);
 	CHECK(le32toh(b->cq_record.index) == 5);
 	CHECK(tern_poll_cq(&b->cq.base.cq, CQES, wc) == 2);
 	CHECK(wc[0].vendor_err == 1 && wc[1].vendor_err == 2 && wc[1].qp_num == 0x1000);

@@ -29,6 +29,14 @@ const struct test tests[] = {
 	{ "solicited", test_solicited },
 	{ "many_events", test_many_events },
 	{ "async", test_async },
+	{ "srq_limits", test_srq_limits },
+	{ "srq_many", test_srq_many },
+	{ "srq_shared", test_srq_shared },
+	{ "srq_datagrams", test_srq_datagrams },
+	{ "srq_limit_event", test_srq_limit_event },
+	{ "srq_last_wqe", test_srq_last_wqe },
+	{ "srq_reset", test_srq_reset },
+	{ "srq_resize", test_srq_resize },
 	{ NULL, NULL },
 };
 

@@ -109,5 +109,14 @@ void test_next(void);
 void test_solicited(void);
 void test_many_events(void);
 void test_async(void);
+/* rules_srq.c */
+void test_srq_limits(void);
+void test_srq_many(void);
+void test_srq_shared(void);
+void test_srq_datagrams(void);
+void test_srq_limit_event(void);
+void test_srq_last_wqe(void);
+void test_srq_reset(void);
+void test_srq_resize(void);
 
 #endif /* VERBS_RULES_H */

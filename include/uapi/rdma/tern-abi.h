@@ -34,7 +34,8 @@ struct tern_uresp_alloc_ucontext {
 	__u8 rq_shift_max;		/* log2 of entries */
 	__u8 send_sge_max;
 	__u8 receive_sge_max;
-	__u8 reserved0[3];
+	__u8 srq_sge_max;
+	__u8 reserved0[2];
 };
 
 /*
@@ -79,6 +80,35 @@ struct tern_ureq_create_qp {
 	__u8 rq_shift;			/* log2 of the entries, 1..rq_shift_max */
 	__u8 rq_stride_shift;		/* log2 of an entry's bytes, 6..9 */
 	__u8 reserved0[5];
+};
+
+/*
+ * A shared receive queue holds max_wr entries of 16 + 16 * max_sge bytes or
+ * more. A queue pair that uses it has no receive queue.
+ */
+struct tern_ureq_create_srq {
+	__aligned_u64 comp_mask;	/* 0 */
+	__aligned_u64 queue_address;	/* 1 << (shift + stride_shift) bytes */
+	__aligned_u64 record_address;
+	__u8 shift;			/* log2 of the entries, 1..rq_shift_max */
+	__u8 stride_shift;		/* log2 of an entry's bytes, 6..9 */
+	__u8 reserved0[6];
+};
+
+struct tern_uresp_create_srq {
+	__u32 srqn;
+	__u32 reserved0;
+};
+
+/*
+ * With IB_SRQ_MAX_WR. Each outstanding entry stands in the new ring at the
+ * place of its index, and nothing is posted until the kernel has returned.
+ */
+struct tern_ureq_modify_srq {
+	__aligned_u64 comp_mask;	/* 0 */
+	__aligned_u64 queue_address;	/* 1 << (shift + stride_shift) bytes; the stride stays */
+	__u8 shift;			/* log2 of the new ring's entries */
+	__u8 reserved0[7];
 };
 
 /* The rest of struct tern_address_vector comes from the attributes the process gave. */
