@@ -19,7 +19,7 @@ struct tern_cqe {
 	__u8 syndrome;		/* vendor's detail of an error */
 	__le32 queue;		/* QPN */
 	__le32 index;		/* SQ: of the request's first block; RQ: of its entry; SRQ: tag */
-	__le32 byte_count;	/* receive, READ: bytes written (UD: with the 40-byte GRH area) */
+	__le32 byte_count;	/* receive, READ, atomic: written (UD: with the 40-byte GRH area) */
 	__u8 immediate[4];	/* as on the wire; or invalidated key, little endian */
 	__le32 source_qpn;	/* UD, receive */
 	__u8 source_mac[6];	/* UD and Ethernet, receive */

@@ -60,6 +60,12 @@ static void cqe_status(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wc.wc_flags, 0);
 }
 
+static bool brings_data(enum ib_wc_opcode opcode)
+{
+	return opcode == IB_WC_RDMA_READ || opcode == IB_WC_COMP_SWAP ||
+	       opcode == IB_WC_FETCH_ADD;
+}
+
 /* The opcode is the posted one's, whatever the device says. */
 static void cqe_send_opcodes(struct kunit *test)
 {
@@ -75,6 +81,8 @@ static void cqe_send_opcodes(struct kunit *test)
 		{ TERN_WQE_SEND_INVALIDATE, IB_WC_SEND },
 		{ TERN_WQE_LOCAL_INVALIDATE, IB_WC_LOCAL_INV },
 		{ TERN_WQE_REGISTER, IB_WC_REG_MR },
+		{ TERN_WQE_CAS, IB_WC_COMP_SWAP },
+		{ TERN_WQE_FETCH_ADD, IB_WC_FETCH_ADD },
 	};
 	struct tern_cqe cqe = { .opcode = 0x7f, .byte_count = cpu_to_le32(77) };
 	int i;
@@ -83,7 +91,7 @@ static void cqe_send_opcodes(struct kunit *test)
 		struct ib_wc wc = decode(&cqe, known[i].posted);
 
 		KUNIT_EXPECT_EQ(test, wc.opcode, known[i].opcode);
-		KUNIT_EXPECT_EQ(test, wc.byte_len, known[i].opcode == IB_WC_RDMA_READ ? 77 : 0);
+		KUNIT_EXPECT_EQ(test, wc.byte_len, brings_data(known[i].opcode) ? 77 : 0);
 		KUNIT_EXPECT_EQ(test, wc.port_num, 1);
 	}
 }

@@ -170,6 +170,42 @@ static void wqe_remote(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->key), 0x11223344);
 }
 
+static void wqe_atomic(struct kunit *test)
+{
+	struct ib_sge sges[2] = { { .addr = 0x2000, .length = 8, .lkey = 5 } };
+	struct ib_atomic_wr wr = {
+		.wr = { .opcode = IB_WR_ATOMIC_CMP_AND_SWP, .sg_list = sges, .num_sge = 1 },
+		.remote_addr = 0xfedcba9876543210,
+		.compare_add = 0x0102030405060708,
+		.swap = 0x1112131415161718,
+		.rkey = 0x11223344,
+	};
+	struct tern_ib_wqe *wqe = test->priv;
+	const struct tern_wqe_remote *remote = (void *)wqe->segments;
+	const struct tern_wqe_atomic *atomic = (void *)(remote + 1);
+	const struct tern_sge *out = (void *)(atomic + 1);
+
+	KUNIT_ASSERT_EQ(test, encode_rc(test, &wr.wr), 1);
+	KUNIT_EXPECT_EQ(test, wqe->control.opcode, TERN_WQE_CAS);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(remote->address), 0xfedcba9876543210);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->key), 0x11223344);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->reserved0), 0);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(atomic->swap_add), 0x1112131415161718);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(atomic->compare), 0x0102030405060708);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(out->address), 0x2000);
+	wr.wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD;
+	KUNIT_ASSERT_EQ(test, encode_rc(test, &wr.wr), 1);
+	KUNIT_EXPECT_EQ(test, wqe->control.opcode, TERN_WQE_FETCH_ADD);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(atomic->swap_add), 0x0102030405060708);
+	KUNIT_EXPECT_EQ(test, le64_to_cpu(atomic->compare), 0);
+	/* A queue sized for one SGE has no room for more in front of it. */
+	wr.wr.num_sge = 2;
+	KUNIT_EXPECT_EQ(test, encode_rc(test, &wr.wr), -EINVAL);
+	wr.wr.num_sge = 1;
+	wr.wr.send_flags = IB_SEND_INLINE;
+	KUNIT_EXPECT_EQ(test, encode_rc(test, &wr.wr), -EINVAL);
+}
+
 static void wqe_datagram(struct kunit *test)
 {
 	struct ib_sge sge = { .addr = 0x3000, .length = 4, .lkey = 6 };
@@ -210,9 +246,8 @@ static void wqe_datagrams_only_send(struct kunit *test)
 static void wqe_refuses_what_is_not_there(struct kunit *test)
 {
 	static const enum ib_wr_opcode refused[] = {
-		IB_WR_ATOMIC_CMP_AND_SWP, IB_WR_ATOMIC_FETCH_AND_ADD, IB_WR_LOCAL_INV,
-		IB_WR_REG_MR, IB_WR_LSO, IB_WR_RDMA_READ_WITH_INV, IB_WR_ATOMIC_WRITE,
-		IB_WR_FLUSH, 255,
+		IB_WR_LOCAL_INV, IB_WR_REG_MR, IB_WR_LSO, IB_WR_RDMA_READ_WITH_INV,
+		IB_WR_ATOMIC_WRITE, IB_WR_FLUSH, 255,
 	};
 	struct ib_rdma_wr wr = {};
 	int i;
@@ -345,6 +380,7 @@ static struct kunit_case wqe_cases[] = {
 	KUNIT_CASE(wqe_invalidate),
 	KUNIT_CASE(wqe_register),
 	KUNIT_CASE(wqe_remote),
+	KUNIT_CASE(wqe_atomic),
 	KUNIT_CASE(wqe_datagram),
 	KUNIT_CASE(wqe_datagrams_only_send),
 	KUNIT_CASE(wqe_refuses_what_is_not_there),

@@ -40,6 +40,16 @@ const struct tern_send_op tern_rc_ops[TERN_SEND_OPS] = {
 		.header = TERN_HEADER_REMOTE,
 		.flags = TERN_WQE_SIGNALED | TERN_WQE_FENCE,
 	},
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = {
+		.opcode = TERN_WQE_CAS,
+		.header = TERN_HEADER_ATOMIC,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_FENCE,
+	},
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {
+		.opcode = TERN_WQE_FETCH_ADD,
+		.header = TERN_HEADER_ATOMIC,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_FENCE,
+	},
 };
 
 const struct tern_send_op tern_ud_ops[TERN_SEND_OPS] = {
@@ -111,6 +121,9 @@ tern_put_send(struct tern_sq *sq, uint32_t slot, uint32_t posted, const struct i
 	if (unlikely(!op->header))
 		return tern_put_on_keys(sq, slot, posted, wr);
 	if (unlikely((uint32_t)wr->num_sge > sq->sge_max))
+		return 0;
+	/* With one SGE an atomic is no larger than any other request; it needs no more. */
+	if (unlikely(op->header == TERN_HEADER_ATOMIC && wr->num_sge > 1))
 		return 0;
 
 	flags = tern_send_flags[wr->send_flags & 15];

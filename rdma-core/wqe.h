@@ -7,6 +7,7 @@
 #define TERN_WQE_H
 
 #include <endian.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <infiniband/verbs.h>
@@ -16,6 +17,7 @@
 /* Bytes in front of the SGEs or the inline data. */
 #define TERN_HEADER_SEND	sizeof(struct tern_wqe_control)
 #define TERN_HEADER_REMOTE	(TERN_HEADER_SEND + sizeof(struct tern_wqe_remote))
+#define TERN_HEADER_ATOMIC	(TERN_HEADER_REMOTE + sizeof(struct tern_wqe_atomic))
 #define TERN_HEADER_UD		(TERN_HEADER_SEND + sizeof(struct tern_address_vector))
 
 #define TERN_SEND_OPS		16
@@ -111,6 +113,20 @@ static inline void tern_set_remote(void *to, const struct ibv_send_wr *wr)
 	remote->reserved0 = 0;
 }
 
+static inline void tern_set_atomic(void *to, const struct tern_send_op *op,
+				   const struct ibv_send_wr *wr)
+{
+	struct tern_wqe_remote *remote = to;
+	struct tern_wqe_atomic *atomic = (void *)(remote + 1);
+	bool swaps = op->opcode == TERN_WQE_CAS;
+
+	remote->address = htole64(wr->wr.atomic.remote_addr);
+	remote->key = htole32(wr->wr.atomic.rkey);
+	remote->reserved0 = 0;
+	atomic->swap_add = htole64(swaps ? wr->wr.atomic.swap : wr->wr.atomic.compare_add);
+	atomic->compare = htole64(swaps ? wr->wr.atomic.compare_add : 0);
+}
+
 static inline void tern_set_address(void *to, const struct ibv_send_wr *wr)
 {
 	struct tern_address_vector *address = to;
@@ -142,6 +158,8 @@ static inline void tern_build_send(uint8_t *to, const struct tern_send_op *op, u
 		tern_set_remote(segment, wr);
 	else if (header == TERN_HEADER_UD)
 		tern_set_address(segment, wr);
+	else if (header == TERN_HEADER_ATOMIC)
+		tern_set_atomic(segment, op, wr);
 
 	if (flags & TERN_WQE_INLINE)
 		tern_set_inline(to + header, wr);

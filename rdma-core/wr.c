@@ -156,6 +156,27 @@ static void tern_wr_rdma_write_imm(struct ibv_qp_ex *qp_ex, uint32_t rkey, uint6
 	tern_staged_remote(qp_ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, address)->imm_data = imm_data;
 }
 
+static void tern_wr_atomic_cmp_swp(struct ibv_qp_ex *qp_ex, uint32_t rkey, uint64_t address,
+				   uint64_t compare, uint64_t swap)
+{
+	struct ibv_send_wr *wr = tern_staged_next(qp_ex, IBV_WR_ATOMIC_CMP_AND_SWP);
+
+	wr->wr.atomic.remote_addr = address;
+	wr->wr.atomic.compare_add = compare;
+	wr->wr.atomic.swap = swap;
+	wr->wr.atomic.rkey = rkey;
+}
+
+static void tern_wr_atomic_fetch_add(struct ibv_qp_ex *qp_ex, uint32_t rkey, uint64_t address,
+				     uint64_t add)
+{
+	struct ibv_send_wr *wr = tern_staged_next(qp_ex, IBV_WR_ATOMIC_FETCH_AND_ADD);
+
+	wr->wr.atomic.remote_addr = address;
+	wr->wr.atomic.compare_add = add;
+	wr->wr.atomic.rkey = rkey;
+}
+
 static void tern_wr_set_ud_addr(struct ibv_qp_ex *qp_ex, struct ibv_ah *ah, uint32_t remote_qpn,
 				uint32_t remote_qkey)
 {
@@ -220,7 +241,8 @@ static void tern_wr_set_inline_data(struct ibv_qp_ex *qp_ex, void *address, size
 #define TERN_SEND_OPS_CONNECTED						\
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |	\
 	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ | \
-	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_LOCAL_INV)
+	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_LOCAL_INV |		\
+	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 #define TERN_SEND_OPS_DATAGRAM	(IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
 
 /* Returns 0 or a positive errno. */
@@ -245,6 +267,8 @@ int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops)
 	ex->wr_rdma_read = tern_wr_rdma_read;
 	ex->wr_rdma_write = tern_wr_rdma_write;
 	ex->wr_rdma_write_imm = tern_wr_rdma_write_imm;
+	ex->wr_atomic_cmp_swp = tern_wr_atomic_cmp_swp;
+	ex->wr_atomic_fetch_add = tern_wr_atomic_fetch_add;
 	ex->wr_set_ud_addr = tern_wr_set_ud_addr;
 	ex->wr_set_sge = tern_wr_set_sge;
 	ex->wr_set_sge_list = tern_wr_set_sge_list;

@@ -56,6 +56,10 @@ static enum ib_wc_opcode tern_ib_send_wc_opcode(u8 opcode)
 		return IB_WC_LOCAL_INV;
 	case TERN_WQE_REGISTER:
 		return IB_WC_REG_MR;
+	case TERN_WQE_CAS:
+		return IB_WC_COMP_SWAP;
+	case TERN_WQE_FETCH_ADD:
+		return IB_WC_FETCH_ADD;
 	default:
 		return IB_WC_SEND;
 	}
@@ -128,7 +132,8 @@ void tern_ib_decode_cqe(const struct tern_cqe *cqe, const struct tern_ib_posted 
 			tern_ib_decode_receive(cqe, wc);
 	} else {
 		wc->opcode = tern_ib_send_wc_opcode(posted->opcode);
-		if (wc->opcode == IB_WC_RDMA_READ)
+		if (wc->opcode == IB_WC_RDMA_READ || wc->opcode == IB_WC_COMP_SWAP ||
+		    wc->opcode == IB_WC_FETCH_ADD)
 			wc->byte_len = le32_to_cpu(cqe->byte_count);
 	}
 }

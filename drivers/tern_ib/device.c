@@ -74,7 +74,9 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->max_srq_wr = limits->max_srq_wr;
 		attr->max_srq_sge = limits->max_srq_sge;
 	}
-	attr->atomic_cap = IB_ATOMIC_NONE;
+	/* Among all queue pairs and functions of the device, not against the processor. */
+	attr->atomic_cap = tern_has(dev->tern, TERN_FEATURE_ATOMICS) ? IB_ATOMIC_HCA :
+								       IB_ATOMIC_NONE;
 	attr->masked_atomic_cap = IB_ATOMIC_NONE;
 	attr->max_pkeys = limits->pkey_count;
 	attr->local_ca_ack_delay = caps->ack_delay;

@@ -16,8 +16,8 @@
  * @max_srq_sge: scatter gather elements of its entries
  * @max_inline: inline bytes, connected
  * @max_inline_ud: inline bytes, UD and GSI
- * @max_initiator_depth: READs outstanding as requester
- * @max_responder_resources: READs outstanding as responder
+ * @max_initiator_depth: READs and atomics outstanding as requester
+ * @max_responder_resources: READs and atomics outstanding as responder
  * @max_message: bytes
  * @page_sizes: bit n: data pages of 1 << n bytes
  * @gid_count: entries of the GID table

@@ -9,7 +9,7 @@
 /*
  * What a region may be asked to allow. HUGETLB is a hint to ib_umem, optional
  * flags may be ignored by definition, and REMOTE_ATOMIC is a right that nobody
- * can use while the device has no atomics.
+ * can use of a device without atomics.
  */
 #define TERN_IB_MR_ACCESS							\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \

@@ -20,6 +20,10 @@ static int tern_ib_send_opcode(const struct ib_send_wr *wr, bool connected)
 		return connected ? TERN_WQE_SEND_INVALIDATE : -EINVAL;
 	case IB_WR_RDMA_READ:
 		return connected ? TERN_WQE_READ : -EINVAL;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		return connected ? TERN_WQE_CAS : -EINVAL;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return connected ? TERN_WQE_FETCH_ADD : -EINVAL;
 	default:
 		return -EINVAL;
 	}
@@ -29,6 +33,30 @@ static bool tern_ib_has_remote(u8 opcode)
 {
 	return opcode == TERN_WQE_WRITE || opcode == TERN_WQE_WRITE_IMMEDIATE ||
 	       opcode == TERN_WQE_READ;
+}
+
+static bool tern_ib_is_atomic(u8 opcode)
+{
+	return opcode == TERN_WQE_CAS || opcode == TERN_WQE_FETCH_ADD;
+}
+
+/* The remote and the atomic segment. Returns what follows. */
+static void *tern_ib_encode_atomic(const struct ib_atomic_wr *wr, u8 opcode,
+				   struct tern_wqe_remote *remote)
+{
+	struct tern_wqe_atomic *atomic = (void *)(remote + 1);
+
+	remote->address = cpu_to_le64(wr->remote_addr);
+	remote->key = cpu_to_le32(wr->rkey);
+	remote->reserved0 = 0;
+	if (opcode == TERN_WQE_CAS) {
+		atomic->swap_add = cpu_to_le64(wr->swap);
+		atomic->compare = cpu_to_le64(wr->compare_add);
+	} else {
+		atomic->swap_add = cpu_to_le64(wr->compare_add);
+		atomic->compare = 0;
+	}
+	return atomic + 1;
 }
 
 static void tern_ib_encode_sges(const struct ib_sge *list, unsigned int count,
@@ -96,6 +124,9 @@ int tern_ib_encode_send(enum ib_qp_type type, const struct ib_qp_cap *cap, bool 
 
 	if (opcode < 0 || wr->num_sge < 0 || wr->num_sge > cap->max_send_sge)
 		return -EINVAL;
+	/* One is all that they need, and with it they are no larger than any other. */
+	if (tern_ib_is_atomic(opcode) && wr->num_sge > 1)
+		return -EINVAL;
 	if (wr->send_flags & ~(TERN_IB_SEND_FLAGS | IB_SEND_INLINE))
 		return -EINVAL;
 
@@ -113,6 +144,8 @@ int tern_ib_encode_send(enum ib_qp_type type, const struct ib_qp_cap *cap, bool 
 		remote->reserved0 = 0;
 		next += sizeof(*remote);
 	}
+	if (tern_ib_is_atomic(opcode))
+		next = tern_ib_encode_atomic(atomic_wr(wr), opcode, (void *)next);
 	if (!connected) {
 		struct tern_address_vector *vector = (void *)next;
 
@@ -125,7 +158,7 @@ int tern_ib_encode_send(enum ib_qp_type type, const struct ib_qp_cap *cap, bool 
 	}
 
 	if (wr->send_flags & IB_SEND_INLINE) {
-		if (opcode == TERN_WQE_READ)
+		if (opcode == TERN_WQE_READ || tern_ib_is_atomic(opcode))
 			return -EINVAL;
 		length = tern_ib_encode_inline(wr, cap->max_inline_data, next);
 		if (length < 0)

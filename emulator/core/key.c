@@ -10,7 +10,7 @@
 #include "nic.h"
 #include "tern_hw_queue.h"
 
-/* REMOTE_ATOMIC grants nothing yet; RELAXED_ORDERING permits what this device never does. */
+/* RELAXED_ORDERING permits what this device never does. */
 #define ACCESS_KNOWN								\
 	(TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_READ |	\
 	 TERN_ACCESS_REMOTE_ATOMIC | TERN_ACCESS_ZERO_BASED | TERN_ACCESS_RELAXED_ORDERING)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tern: the RC requester's other half: responses complete work requests (IBTA 9.7.5, 9.9.2). */
+#include "byteorder.h"
 #include "rdma_qp.h"
 
 /* RNR NAK timer field, IBTA table 45, in units of 10 us. */
@@ -29,7 +30,7 @@ void rc_completer_run(struct rdma_qp *rdma)
 
 	while (requester->head != requester->tail) {
 		struct request *request = requester_at(requester, requester->head);
-		bool read = request->opcode == TERN_WQE_READ;
+		bool data = awaits_data(request->opcode);
 
 		if (request->status) {
 			rc_completer_fail(rdma, request->status);
@@ -39,7 +40,7 @@ void rc_completer_run(struct rdma_qp *rdma)
 		    wire_psn_distance(requester->acked_psn, request->first_psn) < request->packets)
 			break;
 		requester->head++;
-		rdma_complete_send(rdma, request, TERN_WC_SUCCESS, read ? request->length : 0);
+		rdma_complete_send(rdma, request, TERN_WC_SUCCESS, data ? request->length : 0);
 	}
 	/* Where they are scarce, who waits for nothing leaves them to others. */
 	if (requester->head == requester->tail &&
@@ -67,8 +68,8 @@ static void progress(struct rdma_qp *rdma, uint32_t before)
 }
 
 /*
- * All PSNs before @psn are acknowledged, except those of READs, which only
- * their data completes. False when such a READ is in the way.
+ * All PSNs before @psn are acknowledged, except those of READs and atomics,
+ * which only their data completes. False when such a one is in the way.
  */
 static bool acknowledge(struct rdma_qp *rdma, uint32_t psn)
 {
@@ -80,7 +81,7 @@ static bool acknowledge(struct rdma_qp *rdma, uint32_t psn)
 		uint32_t end = (request->first_psn + request->packets) & WIRE_PSN_MASK;
 		uint32_t left = wire_psn_distance(psn, requester->acked_psn);
 
-		if (!left || request->status || request->opcode == TERN_WQE_READ)
+		if (!left || request->status || awaits_data(request->opcode))
 			break;
 		if (left >= wire_psn_distance(end, requester->acked_psn))
 			requester->acked_psn = end;
@@ -221,34 +222,51 @@ static struct request *request_of(struct requester *requester, uint32_t psn)
 	return NULL;
 }
 
-static void receive_read_response(struct rdma_qp *rdma, const struct wire_packet *packet)
+/*
+ * Is this the response that comes next? It also acknowledges what was sent
+ * before its @request; that something of it is missing is an implied NAK.
+ */
+static bool in_turn(struct rdma_qp *rdma, const struct request *request,
+		    const struct wire_packet *packet)
 {
-	struct requester *requester = &rdma->requester;
 	const struct wire_headers *headers = &packet->headers;
-	struct request *request = request_of(requester, headers->psn);
-	uint32_t before, number, place;
-	size_t length;
-	uint64_t offset;
-	bool last;
+	struct requester *requester = &rdma->requester;
+	uint32_t place = request->first_psn;
 
-	if (!request || request->opcode != TERN_WQE_READ)
-		return;
 	if ((packet->opcode->extensions & WIRE_AETH) &&
 	    (headers->aeth.syndrome & WIRE_AETH_KIND) != WIRE_AETH_ACK)
-		return;
-	place = request->first_psn;
-	number = wire_psn_distance(headers->psn, place);
-	/* It also acknowledges what was sent before the READ. */
+		return false;
 	if (wire_psn_distance(place, requester->acked_psn) <
 	    wire_psn_distance(requester->high_psn, requester->acked_psn))
 		acknowledge(rdma, place);
 	if (!waiting(rdma))
-		return;
-	if (requester->acked_psn != headers->psn) {
-		implied_nak(rdma);
-		return;
-	}
+		return false;
+	if (requester->acked_psn == headers->psn)
+		return true;
+	implied_nak(rdma);
+	return false;
+}
 
+/* The data of the oldest PSN is where it belongs. */
+static void received(struct rdma_qp *rdma)
+{
+	uint32_t before = rdma->requester.acked_psn;
+
+	rdma->requester.acked_psn = (before + 1) & WIRE_PSN_MASK;
+	progress(rdma, before);
+}
+
+static void receive_read_response(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct request *request = request_of(&rdma->requester, packet->headers.psn);
+	uint32_t number;
+	size_t length;
+	uint64_t offset;
+	bool last;
+
+	if (!request || request->opcode != TERN_WQE_READ || !in_turn(rdma, request, packet))
+		return;
+	number = wire_psn_distance(packet->headers.psn, request->first_psn);
 	last = number + 1 == request->packets;
 	offset = (uint64_t)number * rdma->path_mtu;
 	length = last ? request->length - (size_t)offset : rdma->path_mtu;
@@ -264,9 +282,27 @@ static void receive_read_response(struct rdma_qp *rdma, const struct wire_packet
 		return;
 	}
 	rdma->qp->fn->rdma_counters.rx_payload_bytes += length;
-	before = requester->acked_psn;
-	requester->acked_psn = (before + 1) & WIRE_PSN_MASK;
-	progress(rdma, before);
+	received(rdma);
+}
+
+/* The value that an atomic found, a number of the host from now on. */
+static void receive_atomic_response(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct request *request = request_of(&rdma->requester, packet->headers.psn);
+	uint64_t original = to_le64(packet->headers.atomic_original);
+	struct tern_segment segment = { .base = (const uint8_t *)&original,
+					.length = sizeof(original) };
+
+	if (!request ||
+	    (request->opcode != TERN_WQE_CAS && request->opcode != TERN_WQE_FETCH_ADD) ||
+	    !in_turn(rdma, request, packet))
+		return;
+	if (payload_scatter(&rdma->qp->local, request->u.sges, request->sge_count,
+			    TERN_ACCESS_LOCAL_WRITE, 0, &segment, 1)) {
+		rc_completer_fail(rdma, TERN_WC_LOCAL_PROTECTION);
+		return;
+	}
+	received(rdma);
 }
 
 void rc_completer_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
@@ -283,6 +319,8 @@ void rc_completer_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 		return;
 	if (packet->opcode->operation == WIRE_OP_READ_RESPONSE)
 		receive_read_response(rdma, packet);
+	else if (packet->headers.opcode == WIRE_RC_ATOMIC_ACKNOWLEDGE)
+		receive_atomic_response(rdma, packet);
 	else if (packet->headers.opcode == WIRE_RC_ACKNOWLEDGE)
 		receive_acknowledge(rdma, &packet->headers);
 }

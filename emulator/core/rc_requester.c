@@ -84,7 +84,7 @@ static bool grow(struct rdma_qp *rdma)
 /* What is wrong with a work request, before anything of it is sent. */
 static uint8_t check(const struct rdma_qp *rdma, const struct send_wqe *wqe, enum wqe_error error)
 {
-	uint32_t access = wqe->opcode == TERN_WQE_READ ? TERN_ACCESS_LOCAL_WRITE : 0;
+	uint32_t access = awaits_data(wqe->opcode) ? TERN_ACCESS_LOCAL_WRITE : 0;
 
 	if (error)
 		return TERN_WC_LOCAL_QP_OPERATION;
@@ -101,6 +101,13 @@ static uint8_t check(const struct rdma_qp *rdma, const struct send_wqe *wqe, enu
 	case TERN_WQE_READ:
 		if (!rdma->attributes.initiator_depth)
 			return TERN_WC_LOCAL_QP_OPERATION;
+		break;
+	case TERN_WQE_CAS:
+	case TERN_WQE_FETCH_ADD:
+		if (!rdma->attributes.initiator_depth)
+			return TERN_WC_LOCAL_QP_OPERATION;
+		if (wqe->length != ATOMIC_BYTES)
+			return TERN_WC_LOCAL_LENGTH;
 		break;
 	default:
 		return TERN_WC_LOCAL_QP_OPERATION;
@@ -149,6 +156,8 @@ static bool admit(struct rdma_qp *rdma)
 		memcpy(request->immediate, wqe->immediate, 4);
 		request->remote_address = wqe->remote_address;
 		request->remote_key = wqe->remote_key;
+		request->swap_add = wqe->swap_add;
+		request->compare = wqe->compare;
 		request->length = (uint32_t)wqe->length;
 		request->sge_count = wqe->sge_count;
 		request->inlined = wqe->inline_data;
@@ -230,7 +239,7 @@ void rc_requester_reads_done(struct rdma_qp *rdma)
 	}
 }
 
-/* May a READ request be sent, and for how many packets? 0: not now. */
+/* May a READ or atomic be sent, and for how many packets? 0: not now. */
 static uint32_t read_room(const struct rdma_qp *rdma, const struct request *request)
 {
 	const struct requester *requester = &rdma->requester;
@@ -269,6 +278,29 @@ static void send_read(struct rdma_qp *rdma, const struct request *request, uint3
 		requester->send++;
 		requester->send_packet = 0;
 	}
+	if (path)
+		rdma_transmit(rdma, path, &headers, NULL, 0, 0);
+}
+
+static void send_atomic(struct rdma_qp *rdma, const struct request *request)
+{
+	struct requester *requester = &rdma->requester;
+	const struct wire_path *path = rdma_path(rdma);
+	struct wire_headers headers = {
+		.opcode = request->opcode == TERN_WQE_CAS ? WIRE_RC_CAS : WIRE_RC_FETCH_ADD,
+		.ack_request = true,
+		.pkey = WIRE_PKEY_DEFAULT,
+		.destination_qpn = rdma->remote_qpn,
+		.psn = requester->next_psn,
+		.atomic.address = request->remote_address,
+		.atomic.key = request->remote_key,
+		.atomic.swap_add = request->swap_add,
+		.atomic.compare = request->compare,
+	};
+
+	advance(rdma, 1);
+	*read_end(requester, requester->reads++) = requester->next_psn;
+	requester->send++;
 	if (path)
 		rdma_transmit(rdma, path, &headers, NULL, 0, 0);
 }
@@ -361,12 +393,16 @@ static bool send_one(struct rdma_qp *rdma)
 	}
 	if (fenced(requester, request))
 		return false;
-	if (request->opcode == TERN_WQE_READ) {
+	if (awaits_data(request->opcode)) {
 		uint32_t packets = read_room(rdma, request);
 
-		if (packets)
+		if (!packets)
+			return false;
+		if (request->opcode == TERN_WQE_READ)
 			send_read(rdma, request, packets);
-		return packets;
+		else
+			send_atomic(rdma, request);
+		return true;
 	}
 	if (wire_psn_distance(requester->next_psn, requester->acked_psn) >= PACKETS_IN_FLIGHT_MAX)
 		return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tern: what the RC responder sends: READ responses, then the acknowledge or
+ * Tern: what the RC responder sends: responses, then the acknowledge or
  * NAK for all that came. Acknowledges coalesce: one tells of all PSNs before it.
  */
 #include "mac.h"
@@ -65,6 +65,33 @@ static void send_read_response(struct rdma_qp *rdma, const struct wire_path *pat
 	payload_release(&payload);
 }
 
+static void send_atomic_response(struct rdma_qp *rdma, const struct wire_path *path)
+{
+	struct responder *responder = &rdma->responder;
+	const struct read_response *response = &responder->reads[responder->read_first];
+	struct wire_headers headers = {
+		.opcode = WIRE_RC_ATOMIC_ACKNOWLEDGE,
+		.pkey = WIRE_PKEY_DEFAULT,
+		.destination_qpn = rdma->remote_qpn,
+		.psn = response->first_psn,
+		.aeth.syndrome = WIRE_AETH_ACK | WIRE_CREDITS_UNLIMITED,
+		.aeth.msn = response->msn,
+		.atomic_original = response->original,
+	};
+
+	responder->read_first = (responder->read_first + 1) % READ_RESPONDER_MAX;
+	responder->read_count--;
+	rdma_transmit(rdma, path, &headers, NULL, 0, 0);
+}
+
+static void send_response(struct rdma_qp *rdma, const struct wire_path *path)
+{
+	if (rdma->responder.reads[rdma->responder.read_first].atomic)
+		send_atomic_response(rdma, path);
+	else
+		send_read_response(rdma, path);
+}
+
 static void send_acknowledge(struct rdma_qp *rdma, const struct wire_path *path)
 {
 	struct responder *responder = &rdma->responder;
@@ -110,7 +137,7 @@ bool rc_respond_send(struct egress_source *source)
 	}
 	for (unsigned int i = 0; i < EGRESS_BURST && mac_ready(nic); i++) {
 		if (responder->read_count)
-			send_read_response(rdma, path);
+			send_response(rdma, path);
 		else if (responder->response)
 			send_acknowledge(rdma, path);
 		else

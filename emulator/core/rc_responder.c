@@ -258,54 +258,78 @@ static bool read_allowed(struct rdma_qp *rdma, const struct wire_packet *packet)
 	return true;
 }
 
-static void queue_read(struct rdma_qp *rdma, const struct wire_packet *packet)
+/* One more READ or atomic to answer. */
+static struct read_response *queue_response(struct rdma_qp *rdma, uint32_t psn)
 {
 	struct responder *responder = &rdma->responder;
-	struct read_response *read = read_at(responder, responder->read_count++);
+	struct read_response *response = read_at(responder, responder->read_count++);
+
+	*response = (struct read_response){ .first_psn = psn, .packets = 1,
+					    .msn = responder->msn };
+	egress_activate(nic_of(rdma), &responder->source);
+	return response;
+}
+
+static void queue_read(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct read_response *read = queue_response(rdma, packet->headers.psn);
 
 	read->address = packet->headers.reth.address;
 	read->key = packet->headers.reth.key;
 	read->length = packet->headers.reth.length;
-	read->first_psn = packet->headers.psn;
 	read->packets = response_packets(rdma, read->length);
-	read->sent = 0;
-	read->msn = responder->msn;
-	egress_activate(nic_of(rdma), &responder->source);
+}
+
+static void queue_atomic(struct rdma_qp *rdma, uint32_t psn, uint64_t original)
+{
+	struct read_response *response = queue_response(rdma, psn);
+
+	response->atomic = true;
+	response->original = original;
+}
+
+/* Room for one more, as was agreed (IBTA C9-63). */
+static bool has_resources(struct rdma_qp *rdma)
+{
+	if (rdma->responder.read_count < rdma->attributes.responder_resources)
+		return true;
+	refuse_request(rdma);
+	return false;
+}
+
+/* A response acknowledges what came before; one that is repeated not what came after. */
+static void response_acknowledges(struct responder *responder)
+{
+	if (responder->response == RESPONSE_ACK)
+		responder->response = RESPONSE_NONE;
 }
 
 static void execute_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
-	struct responder *responder = &rdma->responder;
-
-	/* IBTA C9-63: more READs than there are resources for. */
-	if (responder->read_count >= rdma->attributes.responder_resources) {
-		refuse_request(rdma);
-		return;
-	}
-	if (!read_allowed(rdma, packet))
+	if (!has_resources(rdma) || !read_allowed(rdma, packet))
 		return;
 	accept(rdma, packet, response_packets(rdma, packet->headers.reth.length));
-	/* The response acknowledges what came before; one that is repeated not what came after. */
-	if (responder->response == RESPONSE_ACK)
-		responder->response = RESPONSE_NONE;
+	response_acknowledges(&rdma->responder);
 	queue_read(rdma, packet);
 }
 
-/*
- * A READ that is asked for again is executed again. Who asks from this PSN on
- * has all that comes before it: answers that reach beyond it are dropped.
- */
-static void repeat_read(struct rdma_qp *rdma, const struct wire_packet *packet)
+static void execute_atomic(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
-	struct responder *responder = &rdma->responder;
-	uint32_t psn = packet->headers.psn;
-	uint32_t packets = response_packets(rdma, packet->headers.reth.length);
+	uint64_t original;
 
-	/* It must not reach into what is not executed yet. */
-	if (wire_psn_distance(responder->expected_psn, psn) < packets) {
-		rdma->qp->fn->rdma_counters.rx_malformed++;
+	if (!has_resources(rdma) || !rc_atomic_execute(rdma, packet, &original))
 		return;
-	}
+	accept(rdma, packet, 1);
+	response_acknowledges(&rdma->responder);
+	queue_atomic(rdma, packet->headers.psn, original);
+}
+
+/*
+ * Who asks again from @psn on has all that comes before it: answers that reach
+ * beyond it are dropped. False: there is no room for one more all the same.
+ */
+static bool answer_again_from(struct responder *responder, uint32_t psn)
+{
 	while (responder->read_count) {
 		const struct read_response *last = read_at(responder, responder->read_count - 1U);
 		uint32_t behind = wire_psn_distance(psn, last->first_psn);
@@ -314,9 +338,31 @@ static void repeat_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 			break;
 		responder->read_count--;
 	}
-	if (responder->read_count >= READ_RESPONDER_MAX || !read_allowed(rdma, packet))
+	return responder->read_count < READ_RESPONDER_MAX;
+}
+
+/* A READ that is asked for again is executed again. */
+static void repeat_read(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	uint32_t psn = packet->headers.psn;
+	uint32_t packets = response_packets(rdma, packet->headers.reth.length);
+
+	/* It must not reach into what is not executed yet. */
+	if (wire_psn_distance(rdma->responder.expected_psn, psn) < packets) {
+		rdma->qp->fn->rdma_counters.rx_malformed++;
 		return;
-	queue_read(rdma, packet);
+	}
+	if (answer_again_from(&rdma->responder, psn) && read_allowed(rdma, packet))
+		queue_read(rdma, packet);
+}
+
+/* An atomic never is: it is answered with what it found then (IBTA 9.4.5). */
+static void repeat_atomic(struct rdma_qp *rdma, uint32_t psn)
+{
+	uint64_t original;
+
+	if (rc_atomic_result(rdma, psn, &original) && answer_again_from(&rdma->responder, psn))
+		queue_atomic(rdma, psn, original);
 }
 
 static void duplicate(struct rdma_qp *rdma, const struct wire_packet *packet)
@@ -324,6 +370,8 @@ static void duplicate(struct rdma_qp *rdma, const struct wire_packet *packet)
 	rdma->qp->fn->rdma_counters.duplicate_request++;
 	if (packet->opcode->operation == WIRE_OP_READ)
 		repeat_read(rdma, packet);
+	else if (packet->opcode->operation == WIRE_OP_ATOMIC)
+		repeat_atomic(rdma, packet->headers.psn);
 	else
 		acknowledge(rdma);
 }
@@ -419,8 +467,11 @@ void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 	case WIRE_RC_READ_REQUEST:
 		execute_read(rdma, packet);
 		break;
+	case WIRE_RC_CAS:
+	case WIRE_RC_FETCH_ADD:
+		execute_atomic(rdma, packet);
+		break;
 	default:
-		/* Atomics are not offered. */
 		refuse_request(rdma);
 		break;
 	}

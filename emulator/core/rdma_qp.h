@@ -5,9 +5,10 @@
  *
  *   rc_requester.c	work requests -> request packets; timers
  *   rc_local.c		work requests that send nothing
- *   rc_completer.c	acknowledges and READ responses -> completions, retries
+ *   rc_completer.c	acknowledges and responses -> completions, retries
  *   rc_responder.c	request packets -> memory, completions
- *   rc_respond.c	acknowledges and READ responses are sent
+ *   rc_atomic.c	atomic requests: executed once, their results kept
+ *   rc_respond.c	acknowledges and responses are sent
  *   ud.c		datagrams, both directions
  *   qp_modify.c	MODIFY_QP and QUERY_QP
  *   rdma_qp.c		what they share: completions, errors, flushing
@@ -60,6 +61,7 @@ struct request {
 	uint32_t first_psn;
 	uint32_t packets;		/* PSNs; 0 when it sends nothing, or has failed */
 	bool executed;			/* of one that sends nothing: it is not done again */
+	uint64_t swap_add, compare;	/* atomics */
 	union {
 		struct tern_wqe_register registration;
 		struct sge sges[SEND_SGES_MAX];
@@ -82,7 +84,7 @@ struct requester {
 	uint32_t next_psn;
 	uint32_t high_psn;
 	uint32_t tail_psn;		/* first PSN of the next request admitted */
-	/* READ requests on the wire, in order: the PSN behind the last one of each. */
+	/* READs and atomics on the wire, in order: the PSN behind the last one of each. */
 	uint32_t read_ends[READ_INITIATOR_MAX];
 	uint8_t read_first, reads;
 	uint8_t retries_left;
@@ -95,6 +97,7 @@ struct requester {
 	struct egress_source source;
 };
 
+#define ATOMIC_BYTES		8
 #define GSI_QKEY		0x80010000U	/* IBTA 3.9.1.1 */
 
 enum response {
@@ -104,14 +107,23 @@ enum response {
 	RESPONSE_RNR,
 };
 
-/* A READ request that is being answered. */
+/* A READ, or an atomic that was executed, that is being answered. */
 struct read_response {
+	bool atomic;
+	uint64_t original;		/* of an atomic: the value before it */
+
 	uint64_t address;
 	uint32_t key;
 	uint32_t length;
 	uint32_t first_psn;
 	uint32_t packets, sent;
 	uint32_t msn;
+};
+
+/* What an atomic found: the answer, should it be asked for again. */
+struct atomic_result {
+	uint32_t psn;
+	uint64_t original;
 };
 
 enum message {
@@ -133,9 +145,12 @@ struct responder {
 		uint32_t key;
 		uint32_t length;	/* of the whole message */
 	} write;
-	/* What is to be sent: the READs in order, then response. */
+	/* What is to be sent: READs and atomics in order, then response. */
 	struct read_response reads[READ_RESPONDER_MAX];
 	uint8_t read_first, read_count;
+	/* Of the last atomics: as many as may be on their way, so none is wanted that is gone. */
+	struct atomic_result results[READ_RESPONDER_MAX];
+	uint64_t results_saved;		/* free-running; the next one's place */
 	uint8_t response;		/* enum response */
 	uint8_t nak_code;		/* of RESPONSE_NAK... */
 	uint32_t nak_psn;		/* ...and where the connection ends, unless for sequence */
@@ -257,7 +272,7 @@ void rc_requester_shrink(struct rdma_qp *rdma);
 void rc_requester_seek(struct rdma_qp *rdma, uint32_t psn);
 /* The same, since it got lost: send again from there on. */
 void rc_requester_go_back(struct rdma_qp *rdma, uint32_t psn);
-/* Forget the READ requests that are answered in full. */
+/* Forget the READs and atomics that are answered in full. */
 void rc_requester_reads_done(struct rdma_qp *rdma);
 /* Send nothing for @ns. */
 void rc_requester_wait_rnr(struct rdma_qp *rdma, uint64_t ns);
@@ -265,6 +280,15 @@ void rc_requester_wait_rnr(struct rdma_qp *rdma, uint64_t ns);
 void rc_requester_restart_timer(struct rdma_qp *rdma);
 /* Tell the host, once, when all that was begun in SQD is complete. */
 void rc_requester_drained(struct rdma_qp *rdma);
+
+/*
+ * Its response brings data: it takes one of initiator_depth, and no
+ * acknowledge, only that response, completes it.
+ */
+static inline bool awaits_data(uint8_t opcode)
+{
+	return opcode == TERN_WQE_READ || opcode == TERN_WQE_CAS || opcode == TERN_WQE_FETCH_ADD;
+}
 
 /* The packets of a READ request that starts at @packet of a work request of @packets. */
 static inline uint32_t read_part(uint32_t packet, uint32_t packets)
@@ -303,6 +327,13 @@ void rc_completer_fail(struct rdma_qp *rdma, uint8_t status);
 void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet);
 /* Answer with a NAK that ends the connection; @event may be 0. */
 void rc_responder_refuse(struct rdma_qp *rdma, uint8_t code, uint8_t event);
+
+/* rc_atomic.c */
+/* Check and execute; *original: what was there. False: it is refused, and the peer told so. */
+bool rc_atomic_execute(struct rdma_qp *rdma, const struct wire_packet *packet,
+		       uint64_t *original);
+/* What the atomic with @psn found when it was executed; false: nobody knows any more. */
+bool rc_atomic_result(const struct rdma_qp *rdma, uint32_t psn, uint64_t *original);
 
 /* rc_respond.c */
 bool rc_respond_send(struct egress_source *source);

@@ -65,7 +65,7 @@ void rdma_side_start(struct rdma_side *side, struct machine *machine,
 	side->machine = machine;
 	if (!side->driver) {
 		side->driver = &side->own_driver;
-		driver_start(side->driver, machine, 0, 0);
+		driver_start(side->driver, machine, 0, options->without_features);
 		must(!rdma_set_port(side->driver, 9000, TERN_PORT_UP), "SET_PORT");
 	}
 	choose_gid(side->gid, options->network, number);
@@ -114,8 +114,8 @@ void rdma_attributes(const struct rdma_side *side, const struct rdma_side *peer,
 	attributes->qkey = htole32(RDMA_QKEY);
 	attributes->sq_psn = htole32(is_a ? o->sq_psn : o->rq_psn);
 	attributes->rq_psn = htole32(is_a ? o->rq_psn : o->sq_psn);
-	attributes->access = htole32(o->access ? o->access : TERN_ACCESS_REMOTE_WRITE |
-							     TERN_ACCESS_REMOTE_READ);
+	attributes->access = htole32(o->access ? o->access : RDMA_ALL_ACCESS &
+							     ~TERN_ACCESS_LOCAL_WRITE);
 	attributes->path_mtu = o->path_mtu ? o->path_mtu : 5;
 	attributes->timeout = o->timeout || o->no_timeout ? o->timeout : 14;
 	attributes->retry_count = o->retry_count || o->no_retry ? o->retry_count : 7;
@@ -221,10 +221,15 @@ void rdma_vector(const struct rdma_pair *pair, const struct rdma_side *from,
 	vector->qkey = htole32(RDMA_QKEY);
 }
 
+static bool is_atomic(uint8_t opcode)
+{
+	return opcode == TERN_WQE_CAS || opcode == TERN_WQE_FETCH_ADD;
+}
+
 static bool has_remote(uint8_t opcode)
 {
 	return opcode == TERN_WQE_WRITE || opcode == TERN_WQE_WRITE_IMMEDIATE ||
-	       opcode == TERN_WQE_READ;
+	       opcode == TERN_WQE_READ || is_atomic(opcode);
 }
 
 uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
@@ -259,6 +264,15 @@ uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 
 		memcpy(wqe + place, &remote, sizeof(remote));
 		place += sizeof(remote);
+	}
+	if (is_atomic(request->opcode)) {
+		struct tern_wqe_atomic atomic = {
+			.swap_add = htole64(request->swap_add),
+			.compare = htole64(request->compare),
+		};
+
+		memcpy(wqe + place, &atomic, sizeof(atomic));
+		place += sizeof(atomic);
 	}
 	if (side->qp.type != TERN_QP_RC && request->opcode != TERN_WQE_NOP) {
 		struct tern_address_vector vector;

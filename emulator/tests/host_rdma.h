@@ -11,7 +11,8 @@
 #define RDMA_PD			5
 #define RDMA_QKEY		0x11112222
 #define RDMA_ALL_ACCESS							\
-	(TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_READ)
+	(TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_READ |	\
+	 TERN_ACCESS_REMOTE_ATOMIC)
 
 enum rdma_network {
 	RDMA_V2_IPV4,
@@ -50,6 +51,7 @@ struct rdma_options {
 	bool privileged;		/* both QPs */
 	uint8_t srq_shift;		/* not 0: b's QP has an SRQ of so many entries */
 	bool stay_in_rtr;		/* b is not taken to RTS */
+	uint64_t without_features;	/* of those that are offered */
 	uint64_t seed;
 };
 
@@ -108,6 +110,7 @@ struct rdma_request {
 	const void *inlined;		/* length bytes */
 	uint64_t remote_address;	/* 0: the peer's buffer */
 	uint32_t remote_key;		/* 0: the peer's */
+	uint64_t swap_add, compare;	/* atomics */
 	uint32_t immediate;		/* or the key to invalidate */
 	const struct tern_address_vector *vector;	/* UD; NULL: to the peer */
 };

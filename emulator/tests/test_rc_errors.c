@@ -104,7 +104,7 @@ TERN_TEST(bad_work_requests)
 	struct rdma_request request = { .opcode = 0x3f, .length = 8 };
 
 	local_error(&request, TERN_WC_LOCAL_QP_OPERATION);
-	request.opcode = TERN_WQE_CAS;
+	request.opcode = TERN_WQE_BIND_WINDOW;
 	local_error(&request, TERN_WC_LOCAL_QP_OPERATION);
 	request.opcode = TERN_WQE_ETHERNET;
 	local_error(&request, TERN_WC_LOCAL_QP_OPERATION);

@@ -484,17 +484,20 @@ TERN_TEST(sequence_of_opcodes)
 	}
 }
 
-/* Opcodes that are not offered. */
+/* Opcodes of features that were not taken. */
 TERN_TEST(unsupported_operations)
 {
 	static const uint8_t opcodes[] = {
-		WIRE_RC_CAS, WIRE_RC_FETCH_ADD,
+		WIRE_RC_CAS, WIRE_RC_FETCH_ADD, WIRE_RC_SEND_ONLY_INVALIDATE,
 	};
 
 	for (size_t i = 0; i < sizeof(opcodes); i++) {
 		struct wire_headers headers;
 
-		start((struct rdma_options){ 0 });
+		start((struct rdma_options){
+			.without_features = UINT64_C(1) << TERN_FEATURE_ATOMICS |
+					    UINT64_C(1) << TERN_FEATURE_FAST_REGISTRATION,
+		});
 		rdma_post_receive(&setup.pair.a, 0, 100);
 		headers = headers_of(opcodes[i], 0);
 		peer_send(&setup.peer, &headers, NULL, 0);

@@ -132,6 +132,7 @@ TERN_TEST(shape_of_rdma_requests)
 		bool known = opcode == TERN_WQE_NOP || opcode == TERN_WQE_SEND ||
 			     opcode == TERN_WQE_SEND_IMMEDIATE || opcode == TERN_WQE_WRITE ||
 			     opcode == TERN_WQE_WRITE_IMMEDIATE || opcode == TERN_WQE_READ ||
+			     opcode == TERN_WQE_CAS || opcode == TERN_WQE_FETCH_ADD ||
 			     opcode == TERN_WQE_SEND_INVALIDATE ||
 			     opcode == TERN_WQE_LOCAL_INVALIDATE;
 

@@ -138,6 +138,52 @@ static void test_ud_encoding(void)
 	free(b);
 }
 
+static void test_atomic_encoding(void)
+{
+	struct bench *b = bench_new(false);
+	struct ibv_sge sge[2] = { { 0x1122334455667788, 8, 7 } };
+	struct ibv_send_wr wr = {
+		.sg_list = sge, .num_sge = 1, .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE,
+		.wr.atomic = { .remote_addr = 0x8877665544332211, .rkey = 0xabcd,
+			       .compare_add = 0x0102030405060708, .swap = 0x1112131415161718 },
+	}, *bad = NULL;
+	uint8_t expected[64] = {
+		/* control */
+		0x07, 0x05, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		/* remote */
+		0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0xcd, 0xab, 0, 0, 0, 0, 0, 0,
+		/* atomic: swap, compare */
+		0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11, 8, 7, 6, 5, 4, 3, 2, 1,
+		/* SGE */
+		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 8, 0, 0, 0, 7, 0, 0, 0,
+	};
+	int i;
+
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == 0 && !bad);
+	CHECK(!memcmp(b->sq, expected, sizeof(expected)));
+	wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == 0);
+	/* What is added, and nothing to compare. */
+	expected[0] = 0x08;
+	memset(expected + 32, 0, 16);
+	for (i = 0; i < 8; i++)
+		expected[32 + i] = 8 - i;
+	CHECK(!memcmp(b->sq + 64, expected, sizeof(expected)));
+
+	/* Neither two SGEs nor inline data. */
+	wr.num_sge = 2;
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == EINVAL);
+	wr.num_sge = 1;
+	wr.send_flags |= IBV_SEND_INLINE;
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == EINVAL);
+	free(b);
+	b = bench_new(true);
+	wr.send_flags = 0;
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == EINVAL);
+	free(b);
+}
+
 static void test_refusals(void)
 {
 	struct bench *b = bench_new(false);
@@ -169,7 +215,7 @@ static void test_refusals(void)
 
 	free(b);
 	b = bench_new(false);
-	wr[1].opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+	wr[1].opcode = IBV_WR_TSO;
 	CHECK(tern_post_send(&b->qp.base.qp, wr, &bad) == EINVAL && bad == &wr[1]);
 	CHECK(le32toh(b->sq_record.index) == 1);
 	wr[1].opcode = TERN_SEND_OPS;
@@ -308,6 +354,7 @@ int main(void)
 	test_invalidate_encoding();
 	test_inline_wraps();
 	test_ud_encoding();
+	test_atomic_encoding();
 	test_refusals();
 	test_poll();
 	test_broken_device();

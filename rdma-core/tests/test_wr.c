@@ -72,6 +72,45 @@ static void test_same_as_post_send(void)
 	bench_ex_free(modern);
 }
 
+static void test_atomics(void)
+{
+	struct bench *classic = bench_ex(false), *modern = bench_ex(false);
+	struct ibv_qp_ex *ex = &modern->qp.base.qp_ex;
+	struct ibv_sge sges[2] = { { 0x1000, 8, 7 } };
+	struct ibv_send_wr wr[2] = {
+		{ .wr_id = 1, .next = &wr[1], .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+		  .sg_list = sges, .num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
+		  .wr.atomic = { .remote_addr = 0x1122334455667788, .compare_add = 5,
+				 .swap = 6, .rkey = 0xabcd } },
+		{ .wr_id = 2, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		  .sg_list = sges, .num_sge = 1, .send_flags = IBV_SEND_FENCE,
+		  .wr.atomic = { .remote_addr = 0x99, .compare_add = 7, .rkey = 0xef } },
+	}, *bad = NULL;
+
+	CHECK(tern_post_send(&classic->qp.base.qp, wr, &bad) == 0);
+	ibv_wr_start(ex);
+	ex->wr_id = 1;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_atomic_cmp_swp(ex, 0xabcd, 0x1122334455667788, 5, 6);
+	ibv_wr_set_sge(ex, 7, 0x1000, 8);
+	ex->wr_id = 2;
+	ex->wr_flags = IBV_SEND_FENCE;
+	ibv_wr_atomic_fetch_add(ex, 0xef, 0x99, 7);
+	ibv_wr_set_sge(ex, 7, 0x1000, 8);
+	CHECK(ibv_wr_complete(ex) == 0);
+	CHECK(!memcmp(classic->sq, modern->sq, sizeof(classic->sq)));
+	CHECK(!memcmp(classic->entries, modern->entries, sizeof(classic->entries)));
+	CHECK(modern->sq_record.index == classic->sq_record.index);
+
+	/* A second element has no place. */
+	ibv_wr_start(ex);
+	ibv_wr_atomic_fetch_add(ex, 0xef, 0x99, 7);
+	ibv_wr_set_sge_list(ex, 2, sges);
+	CHECK(ibv_wr_complete(ex) == EINVAL);
+	bench_ex_free(classic);
+	bench_ex_free(modern);
+}
+
 static void test_inline_and_wrapping(void)
 {
 	struct bench *classic = bench_ex(false), *modern = bench_ex(false);
@@ -195,6 +234,7 @@ static void test_wr_refusals(void)
 void test_wr(void)
 {
 	test_same_as_post_send();
+	test_atomics();
 	test_inline_and_wrapping();
 	test_ud();
 	test_wr_refusals();

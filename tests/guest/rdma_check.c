@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Runs in guests: SEND, RDMA WRITE and RDMA READ of given sizes over one RC
- * queue pair, every byte compared, guard bytes before and after included.
+ * queue pair, every byte compared, guard bytes before and after included; then
+ * atomics, the values that they find and leave compared.
  *
  * usage: rdma_check -d DEVICE -g GID-INDEX [-m PATH-MTU] [-p PORT] [-r ROUNDS]
  *                   [-k TIMEOUT] [-y RETRIES] [SERVER] SIZE...
@@ -10,6 +11,7 @@
  * be given the same sizes. In each round the client sends, writes and reads;
  * between the steps both meet on a TCP connection.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +139,81 @@ static void one_size(struct pair *p, size_t size, uint32_t seed)
 	}
 }
 
+static uint64_t word(const struct pair *p)
+{
+	uint64_t value;
+
+	memcpy(&value, p->buffer + GUARD, sizeof(value));
+	return value;
+}
+
+/* What the server's word held. */
+static uint64_t one_atomic(struct pair *p, enum ibv_wr_opcode opcode, uint64_t compare_add,
+			   uint64_t swap)
+{
+	bool swaps = opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+	struct ibv_sge sge = { p->own.address, sizeof(uint64_t), p->mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.atomic = { p->other.address, compare_add, swap, p->other.rkey },
+	}, *bad;
+
+	if (ibv_post_send(p->qp, &wr, &bad))
+		pair_die("ibv_post_send");
+	complete(p, swaps ? "compare and swap" : "fetch and add", sizeof(uint64_t),
+		 swaps ? IBV_WC_COMP_SWAP : IBV_WC_FETCH_ADD);
+	return word(p);
+}
+
+static void expect_word(const char *what, uint64_t got, uint64_t want)
+{
+	if (got == want)
+		return;
+	fprintf(stderr, "rdma_check: %s: %016llx, not %016llx\n", what,
+		(unsigned long long)got, (unsigned long long)want);
+	exit(2);
+}
+
+#define ATOMICS		40
+#define ADDEND(i)	(0x0123456789abcdef * ((i) + 1))
+
+/* Every third is a comparison that fails, and one that does not. */
+static void atomics(struct pair *p)
+{
+	uint64_t value = 0;
+	unsigned int i;
+
+	fill(p, sizeof(value), 0);
+	memcpy(p->buffer + GUARD, &value, sizeof(value));
+	pair_meet(p);
+	for (i = 0; i < ATOMICS; i++) {
+		if (p->server)
+			expect_word("fetch and add", one_atomic(p, IBV_WR_ATOMIC_FETCH_AND_ADD,
+								ADDEND(i), 0), value);
+		value += ADDEND(i);
+		if (i % 3)
+			continue;
+		if (p->server) {
+			expect_word("a failing comparison",
+				    one_atomic(p, IBV_WR_ATOMIC_CMP_AND_SWP, value + 1, 5), value);
+			expect_word("compare and swap",
+				    one_atomic(p, IBV_WR_ATOMIC_CMP_AND_SWP, value, ~value), value);
+		}
+		value = ~value;
+	}
+	pair_meet(p);
+	if (p->server)
+		return;
+	expect_word("the word that is left", word(p), value);
+	for (i = 0; i < GUARD; i++)
+		if (p->buffer[i] != GUARD_BYTE)
+			wrong("atomics", sizeof(value), i - GUARD, p->buffer[i], GUARD_BYTE);
+	for (i = GUARD + sizeof(value); i < p->buffer_size; i++)
+		if (p->buffer[i] != GUARD_BYTE)
+			wrong("atomics", sizeof(value), i - GUARD, p->buffer[i], GUARD_BYTE);
+}
+
 int main(int argc, char **argv)
 {
 	struct pair p = PAIR_DEFAULTS;
@@ -165,6 +242,7 @@ int main(int argc, char **argv)
 	for (round = 0; round < rounds; round++)
 		for (i = 0; i < count; i++)
 			one_size(&p, sizes[i], round * 1000 + i * 7 + 1);
+	atomics(&p);
 	printf("rdma_check: %d sizes, %d rounds: all bytes right\n", count, rounds);
 	pair_close(&p);
 	return 0;

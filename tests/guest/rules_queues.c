@@ -25,6 +25,8 @@ const struct test tests[] = {
 	{ "datagrams", test_datagrams },
 	{ "large_region", test_large_region },
 	{ "locked_memory", test_locked_memory },
+	{ "atomics", test_atomics },
+	{ "atomic_errors", test_atomic_errors },
 	{ "next", test_next },
 	{ "solicited", test_solicited },
 	{ "many_events", test_many_events },
@@ -196,7 +198,7 @@ void test_bad_requests(void)
 	REQUIRE(wait_wc(p.cq).wr_id == 0);
 	no_wc(p.cq, 50);
 	wr[1].num_sge = 0;
-	wr[1].opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+	wr[1].opcode = IBV_WR_TSO;
 	REQUIRE(ibv_post_send(p.a, &wr[1], &bad) == EINVAL && bad == &wr[1]);
 	wr[1].opcode = (enum ibv_wr_opcode)0x1000;
 	REQUIRE(ibv_post_send(p.a, &wr[1], &bad) == EINVAL);

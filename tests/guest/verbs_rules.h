@@ -104,6 +104,9 @@ void test_rnr(void);
 void test_datagrams(void);
 void test_large_region(void);
 void test_locked_memory(void);
+/* rules_transport.c */
+void test_atomics(void);
+void test_atomic_errors(void);
 /* rules_events.c */
 void test_next(void);
 void test_solicited(void);

@@ -65,8 +65,9 @@ struct tern_uresp_create_cq {
  * times the blocks of the largest work request, which is
  *	16 (control) + 16 (remote; connected) or 48 (address; UD)
  *	+ the larger of 16 * max_send_sge and max_inline_data
- * bytes in 64-byte blocks, 512 bytes at most; a receive queue max_recv_wr
- * entries of 16 + 16 * max_recv_sge bytes or more.
+ * bytes in 64-byte blocks, 512 bytes at most (a CAS or FETCH_ADD, with 16 bytes
+ * more in front, has one SGE); a receive queue max_recv_wr entries of 16 +
+ * 16 * max_recv_sge bytes or more.
  *
  * A queue of zero work requests has shift, address and record zero.
  */

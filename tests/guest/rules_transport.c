@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* verbs_rules: atomics. */
+#include <string.h>
+
+#include "verbs_rules.h"
+
+#define CAP	((struct ibv_qp_cap){ 16, 16, 2, 2, 0 })
+#define ALL	(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+
+static uint64_t load(const struct buffer *b, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, b->data + offset, sizeof(value));
+	return value;
+}
+
+static void store(struct buffer *b, size_t offset, uint64_t value)
+{
+	memcpy(b->data + offset, &value, sizeof(value));
+}
+
+static struct ibv_send_wr atomic_wr(enum ibv_wr_opcode opcode, struct ibv_sge *sge,
+				    struct buffer *to, uint64_t compare_add, uint64_t swap)
+{
+	return (struct ibv_send_wr){
+		.wr_id = 9, .sg_list = sge, .num_sge = 1, .opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.atomic = { (uintptr_t)to->data, compare_add, swap, to->mr->rkey },
+	};
+}
+
+/* More outstanding than the depth, from both ends of a pair at one word: none is lost. */
+static void contended(struct pair *p, struct buffer *b)
+{
+	struct ibv_wc wc[16];
+	int round, i;
+
+	store(b, 0, 0);
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < 16; i++) {
+			struct ibv_sge sge = sge_of(b, 64 + 8 * i, 8);
+
+			REQUIRE(!post_send(i & 1 ? p->a : p->b,
+					   atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, b, 1, 0)));
+		}
+		wait_wcs(p->cq, wc, 16);
+		for (i = 0; i < 16; i++)
+			REQUIRE(!wc[i].status && wc[i].opcode == IBV_WC_FETCH_ADD);
+	}
+	REQUIRE(load(b, 0) == 20 * 16);
+}
+
+void test_atomics(void)
+{
+	struct pair p = pair_new(CAP, PATIENT);
+	struct buffer b = buffer_new(4096, ALL);
+	struct ibv_sge sge = sge_of(&b, 64, 8);
+	struct ibv_sge two[2] = { sge_of(&b, 64, 4), sge_of(&b, 68, 4) };
+	struct ibv_send_wr wr;
+	struct ibv_wc wc;
+
+	REQUIRE(dev.attr.atomic_cap == IBV_ATOMIC_HCA);
+	store(&b, 0, 0x1122334455667788);
+	store(&b, 72, 5);
+	REQUIRE(!post_send(p.a, atomic_wr(IBV_WR_ATOMIC_CMP_AND_SWP, &sge, &b, 1, 2)));
+	wc = wait_wc(p.cq);
+	REQUIRE(!wc.status && wc.opcode == IBV_WC_COMP_SWAP && wc.byte_len == 8 && wc.wr_id == 9);
+	REQUIRE(load(&b, 64) == 0x1122334455667788 && load(&b, 0) == 0x1122334455667788);
+	REQUIRE(!post_send(p.a, atomic_wr(IBV_WR_ATOMIC_CMP_AND_SWP, &sge, &b,
+					  0x1122334455667788, 0xfedcba9876543210)));
+	REQUIRE(!wait_wc(p.cq).status);
+	REQUIRE(load(&b, 64) == 0x1122334455667788 && load(&b, 0) == 0xfedcba9876543210);
+	REQUIRE(!post_send(p.a, atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, &b, 0x0101, 0)));
+	wc = wait_wc(p.cq);
+	REQUIRE(!wc.status && wc.opcode == IBV_WC_FETCH_ADD && wc.byte_len == 8);
+	REQUIRE(load(&b, 64) == 0xfedcba9876543210 && load(&b, 0) == 0xfedcba9876543311);
+	REQUIRE(load(&b, 72) == 5);
+
+	/* One element, and no inline data. */
+	wr = atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, two, &b, 1, 0);
+	wr.num_sge = 2;
+	REQUIRE(post_send(p.a, wr));
+	wr = atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, &b, 1, 0);
+	wr.send_flags |= IBV_SEND_INLINE;
+	REQUIRE(post_send(p.a, wr));
+	contended(&p, &b);
+	pair_free(&p);
+	buffer_free(&b);
+}
+
+static void atomic_error(enum ibv_wr_opcode opcode, size_t shift, uint32_t length, int access,
+			 enum ibv_wc_status expected)
+{
+	struct pair p = pair_new(CAP, PATIENT);
+	struct buffer remote = buffer_new(4096, access), local = buffer_new(4096, 0);
+	struct ibv_sge sge = sge_of(&local, 0, length);
+	struct ibv_send_wr wr = atomic_wr(opcode, &sge, &remote, 0, 7);
+	struct ibv_wc wc;
+	int i;
+
+	wr.wr.atomic.remote_addr += shift;
+	REQUIRE(!post_send(p.a, wr));
+	wc = wait_wc(p.cq);
+	REQUIRE(wc.status == expected);
+	for (i = 0; i < 4096; i++)
+		REQUIRE(!remote.data[i] && !local.data[i]);
+	REQUIRE(state_of(p.a) == IBV_QPS_ERR);
+	pair_free(&p);
+	buffer_free(&remote);
+	buffer_free(&local);
+}
+
+void test_atomic_errors(void)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		atomic_error(opcodes[i], 4, 8, ALL, IBV_WC_REM_INV_REQ_ERR);
+		atomic_error(opcodes[i], 4096, 8, ALL, IBV_WC_REM_ACCESS_ERR);
+		atomic_error(opcodes[i], 0, 8, ALL & ~IBV_ACCESS_REMOTE_ATOMIC,
+			     IBV_WC_REM_ACCESS_ERR);
+		atomic_error(opcodes[i], 0, 7, ALL, IBV_WC_LOC_LEN_ERR);
+		atomic_error(opcodes[i], 0, 16, ALL, IBV_WC_LOC_LEN_ERR);
+	}
+}
