@@ -8,7 +8,7 @@
 #include "tern_hw_wqe.h"
 
 #define TERN_QP_RC			0
-#define TERN_QP_UC			1	/* reserved: TERN_FEATURE_UC */
+#define TERN_QP_UC			1	/* TERN_FEATURE_UC */
 #define TERN_QP_UD			2
 #define TERN_QP_GSI			3	/* QPN 1; UD with the well-known Q_Key */
 #define TERN_QP_XRC_INITIATOR		4	/* reserved: TERN_FEATURE_XRC */

@@ -64,7 +64,7 @@ struct tern_rdma_statistics {
 	__le64 rx_no_qp;		/* dropped: QP unknown or in a wrong state */
 	__le64 rx_qkey_violations;
 	__le64 rx_pkey_violations;
-	__le64 rx_ud_dropped;		/* UD without receive entry or too long */
+	__le64 rx_ud_dropped;		/* UD, UC: no receive entry or too long; UC: not allowed */
 	__le64 retransmitted_packets;
 	__le64 messages_sent;
 	__le64 messages_received;

@@ -208,9 +208,11 @@ static void convert_states(struct kunit *test)
 static void convert_types(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, tern_ib_qp_type(IB_QPT_RC), TERN_QP_RC);
+	KUNIT_EXPECT_EQ(test, tern_ib_qp_type(IB_QPT_UC), TERN_QP_UC);
 	KUNIT_EXPECT_EQ(test, tern_ib_qp_type(IB_QPT_UD), TERN_QP_UD);
 	KUNIT_EXPECT_EQ(test, tern_ib_qp_type(IB_QPT_GSI), TERN_QP_GSI);
 	KUNIT_EXPECT_TRUE(test, tern_ib_connected(IB_QPT_RC));
+	KUNIT_EXPECT_TRUE(test, tern_ib_connected(IB_QPT_UC));
 	KUNIT_EXPECT_FALSE(test, tern_ib_connected(IB_QPT_UD));
 	KUNIT_EXPECT_FALSE(test, tern_ib_connected(IB_QPT_GSI));
 }

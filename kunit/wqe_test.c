@@ -230,6 +230,22 @@ static void wqe_datagram(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, encode_ud(test, &wr), -EINVAL);
 }
 
+/* UC has no answers: neither data nor the peer's keys come into it. */
+static void wqe_unreliable(struct kunit *test)
+{
+	struct ib_rdma_wr wr = {};
+	int opcode;
+
+	for (opcode = 0; opcode <= IB_WR_REG_MR_INTEGRITY; opcode++) {
+		bool there = opcode == IB_WR_SEND || opcode == IB_WR_SEND_WITH_IMM ||
+			     opcode == IB_WR_RDMA_WRITE || opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+
+		wr.wr.opcode = opcode;
+		KUNIT_EXPECT_EQ(test, tern_ib_encode_send(IB_QPT_UC, &cap, false, &wr.wr, NULL,
+							  test->priv), there ? 1 : -EINVAL);
+	}
+}
+
 static void wqe_datagrams_only_send(struct kunit *test)
 {
 	struct ib_ud_wr wr = { .remote_qpn = 2 };
@@ -382,6 +398,7 @@ static struct kunit_case wqe_cases[] = {
 	KUNIT_CASE(wqe_remote),
 	KUNIT_CASE(wqe_atomic),
 	KUNIT_CASE(wqe_datagram),
+	KUNIT_CASE(wqe_unreliable),
 	KUNIT_CASE(wqe_datagrams_only_send),
 	KUNIT_CASE(wqe_refuses_what_is_not_there),
 	KUNIT_CASE(wqe_sge_limits),

@@ -52,6 +52,32 @@ const struct tern_send_op tern_rc_ops[TERN_SEND_OPS] = {
 	},
 };
 
+/* Without answers: no data come back, so there is nothing that a fence waits for either. */
+const struct tern_send_op tern_uc_ops[TERN_SEND_OPS] = {
+	[IBV_WR_RDMA_WRITE] = {
+		.opcode = TERN_WQE_WRITE,
+		.header = TERN_HEADER_REMOTE,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_INLINE,
+	},
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = {
+		.opcode = TERN_WQE_WRITE_IMMEDIATE,
+		.header = TERN_HEADER_REMOTE,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_INLINE,
+		.immediate = UINT32_MAX,
+	},
+	[IBV_WR_SEND] = {
+		.opcode = TERN_WQE_SEND,
+		.header = TERN_HEADER_SEND,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_INLINE,
+	},
+	[IBV_WR_SEND_WITH_IMM] = {
+		.opcode = TERN_WQE_SEND_IMMEDIATE,
+		.header = TERN_HEADER_SEND,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_INLINE,
+		.immediate = UINT32_MAX,
+	},
+};
+
 const struct tern_send_op tern_ud_ops[TERN_SEND_OPS] = {
 	[IBV_WR_SEND] = {
 		.opcode = TERN_WQE_SEND,

@@ -259,6 +259,21 @@ static void tern_report_cap(const struct tern_qp *qp, struct ibv_qp_cap *cap)
 	cap->max_recv_sge = qp->rq.sge_max;
 }
 
+/* NULL: no such queue pairs. */
+static const struct tern_send_op *tern_ops_of(enum ibv_qp_type type)
+{
+	switch (type) {
+	case IBV_QPT_RC:
+		return tern_rc_ops;
+	case IBV_QPT_UC:
+		return tern_uc_ops;
+	case IBV_QPT_UD:
+		return tern_ud_ops;
+	default:
+		return NULL;
+	}
+}
+
 static int tern_check_qp(const struct ibv_qp_init_attr_ex *attr)
 {
 	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -268,7 +283,7 @@ static int tern_check_qp(const struct ibv_qp_init_attr_ex *attr)
 		return EOPNOTSUPP;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags)
 		return EOPNOTSUPP;
-	if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UD)
+	if (!tern_ops_of(attr->qp_type))
 		return EOPNOTSUPP;
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
 		return EINVAL;
@@ -313,7 +328,7 @@ struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_a
 	ret = tern_alloc_rq(ctx, &qp->rq, &attr->cap);
 	if (ret)
 		goto err_sq;
-	qp->sq.ops = datagram ? tern_ud_ops : tern_rc_ops;
+	qp->sq.ops = tern_ops_of(attr->qp_type);
 	qp->sq.signal_all = attr->sq_sig_all ? TERN_WQE_SIGNALED : 0;
 	qp->doorbell_send = ctx->doorbell + TERN_DOORBELL_SEND;
 	qp->doorbell_receive = ctx->doorbell + TERN_DOORBELL_RECEIVE;

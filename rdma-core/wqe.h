@@ -38,6 +38,7 @@ struct tern_ah {
 };
 
 extern const struct tern_send_op tern_rc_ops[TERN_SEND_OPS];
+extern const struct tern_send_op tern_uc_ops[TERN_SEND_OPS];
 extern const struct tern_send_op tern_ud_ops[TERN_SEND_OPS];
 
 /* Low four bits of send_flags to TERN_WQE_*. */

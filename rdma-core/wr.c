@@ -238,20 +238,33 @@ static void tern_wr_set_inline_data(struct ibv_qp_ex *qp_ex, void *address, size
 }
 
 /* Every operation that the device has may be asked for; these are they. */
-#define TERN_SEND_OPS_CONNECTED						\
-	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |	\
-	 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ | \
+#define TERN_SEND_OPS_DATAGRAM	(IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
+#define TERN_SEND_OPS_UNRELIABLE						\
+	(TERN_SEND_OPS_DATAGRAM |						\
+	 IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)
+#define TERN_SEND_OPS_RELIABLE							\
+	(TERN_SEND_OPS_UNRELIABLE | IBV_QP_EX_WITH_RDMA_READ |			\
 	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_LOCAL_INV |		\
 	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
-#define TERN_SEND_OPS_DATAGRAM	(IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
+
+static uint64_t tern_send_ops_of(enum ibv_qp_type type)
+{
+	switch (type) {
+	case IBV_QPT_RC:
+		return TERN_SEND_OPS_RELIABLE;
+	case IBV_QPT_UC:
+		return TERN_SEND_OPS_UNRELIABLE;
+	default:
+		return TERN_SEND_OPS_DATAGRAM;
+	}
+}
 
 /* Returns 0 or a positive errno. */
 int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops)
 {
-	uint64_t known = type == IBV_QPT_UD ? TERN_SEND_OPS_DATAGRAM : TERN_SEND_OPS_CONNECTED;
 	struct ibv_qp_ex *ex = &qp->base.qp_ex;
 
-	if (ops & ~known)
+	if (ops & ~tern_send_ops_of(type))
 		return EOPNOTSUPP;
 	qp->staged = calloc(1, sizeof(*qp->staged));
 	if (!qp->staged)

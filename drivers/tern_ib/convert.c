@@ -32,6 +32,8 @@ u8 tern_ib_qp_type(enum ib_qp_type type)
 		return TERN_QP_GSI;
 	case IB_QPT_UD:
 		return TERN_QP_UD;
+	case IB_QPT_UC:
+		return TERN_QP_UC;
 	default:
 		return TERN_QP_RC;
 	}

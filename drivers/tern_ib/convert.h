@@ -10,7 +10,7 @@
 
 static inline bool tern_ib_connected(enum ib_qp_type type)
 {
-	return type == IB_QPT_RC;
+	return type == IB_QPT_RC || type == IB_QPT_UC;
 }
 
 u8 tern_ib_qp_type(enum ib_qp_type type);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Tern RDMA driver: work requests of kernel consumers. */
+#include "convert.h"
 #include "internal.h"
 #include "verbs.h"
 
@@ -61,7 +62,7 @@ static int tern_ib_post_one_send(struct tern_ib_qp *qp, const struct ib_send_wr 
 
 	if (!qp->has_sq)
 		return -EINVAL;
-	if (qp->ib.qp_type != IB_QPT_RC) {
+	if (!tern_ib_connected(qp->ib.qp_type)) {
 		if (!ud_wr(wr)->ah)
 			return -EINVAL;
 		address = &to_tern_ah(ud_wr(wr)->ah)->address;

@@ -44,6 +44,10 @@ static int tern_ib_check_qp(struct tern_ib_device *dev, struct ib_qp_init_attr *
 		if (!tern_has(dev->tern, TERN_FEATURE_RC))
 			return -EOPNOTSUPP;
 		break;
+	case IB_QPT_UC:
+		if (!tern_has(dev->tern, TERN_FEATURE_UC))
+			return -EOPNOTSUPP;
+		break;
 	case IB_QPT_UD:
 		if (!tern_has(dev->tern, TERN_FEATURE_UD))
 			return -EOPNOTSUPP;

@@ -5,9 +5,12 @@
 #include "convert.h"
 #include "wqe.h"
 
-static int tern_ib_send_opcode(const struct ib_send_wr *wr, bool connected)
+static int tern_ib_send_opcode(enum ib_qp_type type, enum ib_wr_opcode opcode)
 {
-	switch (wr->opcode) {
+	bool connected = tern_ib_connected(type);
+	bool reliable = type == IB_QPT_RC;
+
+	switch (opcode) {
 	case IB_WR_SEND:
 		return TERN_WQE_SEND;
 	case IB_WR_SEND_WITH_IMM:
@@ -17,13 +20,13 @@ static int tern_ib_send_opcode(const struct ib_send_wr *wr, bool connected)
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 		return connected ? TERN_WQE_WRITE_IMMEDIATE : -EINVAL;
 	case IB_WR_SEND_WITH_INV:
-		return connected ? TERN_WQE_SEND_INVALIDATE : -EINVAL;
+		return reliable ? TERN_WQE_SEND_INVALIDATE : -EINVAL;
 	case IB_WR_RDMA_READ:
-		return connected ? TERN_WQE_READ : -EINVAL;
+		return reliable ? TERN_WQE_READ : -EINVAL;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
-		return connected ? TERN_WQE_CAS : -EINVAL;
+		return reliable ? TERN_WQE_CAS : -EINVAL;
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
-		return connected ? TERN_WQE_FETCH_ADD : -EINVAL;
+		return reliable ? TERN_WQE_FETCH_ADD : -EINVAL;
 	default:
 		return -EINVAL;
 	}
@@ -119,7 +122,7 @@ int tern_ib_encode_send(enum ib_qp_type type, const struct ib_qp_cap *cap, bool 
 	struct tern_wqe_control *control = &wqe->control;
 	bool connected = tern_ib_connected(type);
 	u8 *next = wqe->segments;
-	int opcode = tern_ib_send_opcode(wr, connected);
+	int opcode = tern_ib_send_opcode(type, wr->opcode);
 	int length;
 
 	if (opcode < 0 || wr->num_sge < 0 || wr->num_sge > cap->max_send_sge)

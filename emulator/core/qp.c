@@ -77,6 +77,8 @@ static const struct qp_ops *ops_of(const struct function *fn, uint8_t type)
 	switch (type) {
 	case TERN_QP_RC:
 		return function_has(fn, FEATURE(RC)) ? &rc_qp_ops : NULL;
+	case TERN_QP_UC:
+		return function_has(fn, FEATURE(UC)) ? &uc_qp_ops : NULL;
 	case TERN_QP_UD:
 		return function_has(fn, FEATURE(UD)) ? &ud_qp_ops : NULL;
 	case TERN_QP_GSI:

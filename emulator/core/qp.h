@@ -14,7 +14,7 @@ struct srq;
 struct tern_nic_qp_info;
 
 struct qp_ops {
-	const char *name;		/* "rc", "ud", "gsi", "ethernet" */
+	const char *name;		/* "rc", "uc", "ud", "gsi", "ethernet" */
 	/* CREATE_QP, all checked, state RESET: allocate qp->private. False without memory. */
 	bool (*create)(struct qp *qp);
 	/* DESTROY_QP, may be NULL: complete the SRQ's entry that it holds. */
@@ -37,7 +37,7 @@ struct qp_ops {
 };
 
 /* By type, for qp.c; defined by transport and Ethernet. */
-extern const struct qp_ops rc_qp_ops, ud_qp_ops, gsi_qp_ops, ethernet_qp_ops;
+extern const struct qp_ops rc_qp_ops, uc_qp_ops, ud_qp_ops, gsi_qp_ops, ethernet_qp_ops;
 
 struct qp {
 	struct function *fn;
@@ -57,6 +57,12 @@ struct qp {
 	bool traced;
 	unsigned int users;		/* RSS tables and default_qpn that name it */
 };
+
+/* To one other queue pair, with messages of many packets. */
+static inline bool qp_connected(const struct qp *qp)
+{
+	return qp->type == TERN_QP_RC || qp->type == TERN_QP_UC;
+}
 
 static inline struct qp *qp_of_send_queue(struct work_queue *sq)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tern: MODIFY_QP and QUERY_QP of RC, UD and GSI queue pairs (IBTA 10.3.1, 11.2.5.2). */
+/* Tern: MODIFY_QP and QUERY_QP of RC, UC, UD and GSI queue pairs (IBTA 10.3.1, 11.2.5.2). */
 #include <string.h>
 
 #include "byteorder.h"
@@ -26,7 +26,7 @@ static const uint8_t transitions[STATES] = {
 /* What must have been given, now or before, to enter a state. */
 static uint32_t required(const struct qp *qp, uint8_t next)
 {
-	bool connected = qp->type == TERN_QP_RC;
+	bool connected = qp_connected(qp);
 
 	switch (next) {
 	case TERN_QP_INIT:
@@ -271,7 +271,7 @@ uint16_t rdma_query(struct qp *qp, struct tern_qp_status *status)
 {
 	const struct rdma_qp *rdma = rdma_of(qp);
 	const struct requester *requester = &rdma->requester;
-	bool rc = qp->type == TERN_QP_RC;
+	bool connected = qp_connected(qp);
 
 	status->state = qp->state;
 	status->sq_draining = qp->state == TERN_QP_SQD && requester->head != requester->tail;
@@ -282,6 +282,6 @@ uint16_t rdma_query(struct qp *qp, struct tern_qp_status *status)
 	status->attributes.qkey = to_le32(rdma->qkey);
 	status->attributes.access = to_le32(rdma->access);
 	status->attributes.rq_psn = to_le32(rdma->responder.expected_psn);
-	status->attributes.sq_psn = to_le32(rc ? requester->next_psn : rdma->ud_psn);
+	status->attributes.sq_psn = to_le32(connected ? requester->next_psn : rdma->ud_psn);
 	return TERN_COMMAND_STATUS_OK;
 }

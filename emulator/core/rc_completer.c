@@ -13,6 +13,12 @@ static const uint32_t rnr_timers[32] = {
 #define RNR_TIMER_UNIT_NS	UINT64_C(10000)
 #define RNR_RETRY_INFINITE	7
 
+/* It waits for answers; what was acknowledged just now may have ended that. */
+static bool waiting(const struct rdma_qp *rdma)
+{
+	return rdma->qp->state == TERN_QP_RTS || rdma->qp->state == TERN_QP_SQD;
+}
+
 void rc_completer_fail(struct rdma_qp *rdma, uint8_t status)
 {
 	struct requester *requester = &rdma->requester;
@@ -21,7 +27,16 @@ void rc_completer_fail(struct rdma_qp *rdma, uint8_t status)
 	qp_trace(rdma->qp, "work request %u failed, status %u", request->index, status);
 	requester->head++;
 	rdma_complete_send(rdma, request, status, 0);
-	rdma_fail(rdma->qp, 0);
+	if (rdma->qp->type == TERN_QP_RC) {
+		rdma_fail(rdma->qp, 0);
+		return;
+	}
+	/* What is sent next takes the place of what was not (IBTA 10.3.1.6: SQE). */
+	requester->tail_psn = requester->next_psn;
+	requester->send = requester->head;
+	requester->send_packet = 0;
+	if (waiting(rdma))
+		qp_set_state(rdma->qp, TERN_QP_SQE);
 }
 
 void rc_completer_run(struct rdma_qp *rdma)
@@ -91,12 +106,6 @@ static bool acknowledge(struct rdma_qp *rdma, uint32_t psn)
 	if (requester->acked_psn != before)
 		progress(rdma, before);
 	return requester->acked_psn == psn;
-}
-
-/* It waits for answers; what was acknowledged just now may have ended that. */
-static bool waiting(const struct rdma_qp *rdma)
-{
-	return rdma->qp->state == TERN_QP_RTS || rdma->qp->state == TERN_QP_SQD;
 }
 
 /* Use up a retry; false when there was none: the connection is broken. */

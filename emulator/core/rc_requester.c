@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tern: the RC requester: work requests become request packets (IBTA 9.7.2, 9.9.2). */
+/*
+ * Tern: the RC requester: work requests become request packets (IBTA 9.7.2,
+ * 9.9.2). It is the UC requester too, for which a packet that was sent is as
+ * good as acknowledged (IBTA 9.8.1).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -313,10 +317,11 @@ static bool send_data(struct rdma_qp *rdma, struct request *request)
 	bool first = !requester->send_packet;
 	bool last = requester->send_packet + 1 == request->packets;
 	size_t length = last ? request->length - (size_t)offset : rdma->path_mtu;
+	bool reliable = rdma->qp->type == TERN_QP_RC;
 	struct tern_segment inlined;
 	struct payload payload;
 	struct wire_headers headers = {
-		.opcode = opcode_of(request, first, last),
+		.opcode = opcode_of(request, first, last) | (reliable ? 0 : WIRE_SERVICE_UC),
 		.solicited = last && (request->flags & TERN_WQE_SOLICITED),
 		.pkey = WIRE_PKEY_DEFAULT,
 		.destination_qpn = rdma->remote_qpn,
@@ -337,12 +342,14 @@ static bool send_data(struct rdma_qp *rdma, struct request *request)
 		return false;
 	}
 	requester->since_ack_request++;
-	if (last || requester->since_ack_request >= ACK_REQUEST_INTERVAL) {
+	if (reliable && (last || requester->since_ack_request >= ACK_REQUEST_INTERVAL)) {
 		headers.ack_request = true;
 		requester->since_ack_request = 0;
 	}
 	/* Before it is sent: over loopback the peer acts on it at once. */
 	advance(rdma, 1);
+	if (!reliable)
+		requester->acked_psn = requester->next_psn;
 	requester->send_packet++;
 	if (last) {
 		requester->send++;
@@ -410,6 +417,8 @@ static bool send_one(struct rdma_qp *rdma)
 		rc_completer_run(rdma);
 		return false;
 	}
+	if (rdma->qp->type == TERN_QP_UC)
+		rc_completer_run(rdma);
 	return true;
 }
 
@@ -435,6 +444,8 @@ bool rc_requester_send(struct egress_source *source)
 	}
 	if (rdma->qp->state == TERN_QP_ERROR)
 		return true;
+	if (rdma->qp->state == TERN_QP_SQE)
+		return rdma_flush_send(rdma, EGRESS_BURST);
 	if (!sends(rdma->qp))
 		return false;
 	if (!rdma->requester.deadline)

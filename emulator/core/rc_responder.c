@@ -152,13 +152,8 @@ static void execute_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 		acknowledge(rdma);
 }
 
-/*
- * May the peer have the range that it names? Without data none is needed
- * (IBTA C9-88), and key 0 says so; a key that is named all the same is checked,
- * only its bounds are not.
- */
-static bool range_allowed(struct rdma_qp *rdma, const struct wire_headers *headers,
-			  uint32_t access)
+bool rc_responder_allows(struct rdma_qp *rdma, const struct wire_headers *headers,
+			 uint32_t access)
 {
 	struct key_range range;
 	enum key_error error;
@@ -181,7 +176,7 @@ static bool begin_write(struct rdma_qp *rdma, const struct wire_packet *packet)
 		refuse_request(rdma);
 		return false;
 	}
-	if (!range_allowed(rdma, headers, TERN_ACCESS_REMOTE_WRITE)) {
+	if (!rc_responder_allows(rdma, headers, TERN_ACCESS_REMOTE_WRITE)) {
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
 		return false;
 	}
@@ -251,7 +246,7 @@ static bool read_allowed(struct rdma_qp *rdma, const struct wire_packet *packet)
 		refuse_request(rdma);
 		return false;
 	}
-	if (!range_allowed(rdma, headers, TERN_ACCESS_REMOTE_READ)) {
+	if (!rc_responder_allows(rdma, headers, TERN_ACCESS_REMOTE_READ)) {
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
 		return false;
 	}
@@ -416,19 +411,12 @@ static bool fits(const struct rdma_qp *rdma, const struct wire_packet *packet)
 	return packet->payload_length <= rdma->path_mtu && (starts || packet->payload_length);
 }
 
-static void established(struct rdma_qp *rdma)
-{
-	rdma->responder.established = true;
-	function_event(rdma->qp->fn, TERN_EVENT_QP_ESTABLISHED, 0, rdma->qp->qpn);
-}
-
 void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	struct responder *responder = &rdma->responder;
 	uint32_t ahead = wire_psn_distance(packet->headers.psn, responder->expected_psn);
 
-	if (rdma->qp->state == TERN_QP_RTR && !responder->established)
-		established(rdma);
+	rdma_established(rdma);
 	if (ahead) {
 		if (ahead < PSN_HALF)
 			gap(rdma);

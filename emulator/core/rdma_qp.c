@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tern: RC, UD and GSI queue pairs: creation, packets, completions, errors, flushing. */
+/* Tern: RC, UC, UD and GSI queue pairs: creation, packets, completions, errors, flushing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,6 +250,14 @@ static bool flush_requests(struct rdma_qp *rdma, unsigned int *budget)
 	return true;
 }
 
+void rdma_established(struct rdma_qp *rdma)
+{
+	if (rdma->qp->state != TERN_QP_RTR || rdma->responder.established)
+		return;
+	rdma->responder.established = true;
+	function_event(rdma->qp->fn, TERN_EVENT_QP_ESTABLISHED, 0, rdma->qp->qpn);
+}
+
 bool rdma_flush_send(struct rdma_qp *rdma, unsigned int budget)
 {
 	struct work_queue *sq = &rdma->qp->sq;
@@ -307,7 +315,7 @@ static bool create(struct qp *qp)
 	timer_init(&requester->timer, rc_requester_timer);
 	rdma->qp = qp;
 	requester->source.fn = qp->fn;
-	requester->source.send = qp->type == TERN_QP_RC ? rc_requester_send : ud_send;
+	requester->source.send = qp_connected(qp) ? rc_requester_send : ud_send;
 	rdma->responder.source.fn = qp->fn;
 	rdma->responder.source.send = rc_respond_send;
 	if (qp->type == TERN_QP_GSI)
@@ -353,7 +361,7 @@ static void info(const struct qp *qp, struct tern_nic_qp_info *info)
 
 	info->remote_qpn = rdma->remote_qpn;
 	info->path_mtu = rdma->path_mtu;
-	if (qp->type == TERN_QP_RC) {
+	if (qp_connected(qp)) {
 		info->sq_psn = rdma->requester.next_psn;
 		info->acked_psn = rdma->requester.acked_psn;
 		info->expected_psn = rdma->responder.expected_psn;
@@ -380,5 +388,6 @@ static void info(const struct qp *qp, struct tern_nic_qp_info *info)
 	}
 
 const struct qp_ops rc_qp_ops = RDMA_QP_OPS("rc");
+const struct qp_ops uc_qp_ops = RDMA_QP_OPS("uc");
 const struct qp_ops ud_qp_ops = RDMA_QP_OPS("ud");
 const struct qp_ops gsi_qp_ops = RDMA_QP_OPS("gsi");

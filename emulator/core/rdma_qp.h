@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tern: RC, UD and GSI queue pairs: their state, and what their parts call of
+ * Tern: RC, UC, UD and GSI queue pairs: their state, and what their parts call of
  * each other.
  *
- *   rc_requester.c	work requests -> request packets; timers
+ *   rc_requester.c	work requests -> request packets; timers; of UC too
  *   rc_local.c		work requests that send nothing
  *   rc_completer.c	acknowledges and responses -> completions, retries
  *   rc_responder.c	request packets -> memory, completions
  *   rc_atomic.c	atomic requests: executed once, their results kept
  *   rc_respond.c	acknowledges and responses are sent
+ *   uc.c		what UC queue pairs receive
  *   ud.c		datagrams, both directions
  *   qp_modify.c	MODIFY_QP and QUERY_QP
  *   rdma_qp.c		what they share: completions, errors, flushing
@@ -157,7 +158,7 @@ struct responder {
 	struct egress_source source;
 };
 
-/* qp->private of RC, UD and GSI queue pairs. */
+/* qp->private of RC, UC, UD and GSI queue pairs. */
 struct rdma_qp {
 	struct qp *qp;
 	struct tern_qp_attributes attributes;	/* as MODIFY_QP gave them */
@@ -172,7 +173,7 @@ struct rdma_qp {
 	bool drain_reported;		/* in SQD */
 	bool receive_held;		/* one was taken and has not completed */
 	struct requester requester;	/* UD uses source only */
-	struct responder responder;	/* RC */
+	struct responder responder;	/* RC, UC */
 	uint32_t ud_psn;
 	uint64_t packets_sent, packets_received, retransmissions, rnr_naks_received;
 };
@@ -251,11 +252,14 @@ void rdma_release_receive(struct qp *qp);
 /* It takes no more entries of its SRQ: the same, and LAST_WQE. */
 void rdma_last_receive(struct qp *qp);
 
+/* A request came: in RTR the host is told so, once. */
+void rdma_established(struct rdma_qp *rdma);
+
 /* Go to ERROR: all that is posted and will be posted is flushed. @event 0: none. */
 void rdma_fail(struct qp *qp, uint8_t event);
 /* Flush up to @budget entries of each queue; true when there is more. */
 bool rdma_flush(struct rdma_qp *rdma, unsigned int budget);
-/* Flush the SQ only, for SQE. */
+/* Flush the SQ only, for SQE; true when there is more. */
 bool rdma_flush_send(struct rdma_qp *rdma, unsigned int budget);
 
 /* qp_modify.c */
@@ -320,13 +324,21 @@ static inline uint32_t request_key(const struct request *request)
 void rc_completer_receive(struct rdma_qp *rdma, const struct wire_packet *packet);
 /* Complete what is at the ring's head and done, or failed before it was sent. */
 void rc_completer_run(struct rdma_qp *rdma);
-/* Complete the oldest request with an error and go to ERROR. */
+/* Complete the oldest request with an error and go to ERROR, or SQE (UC). */
 void rc_completer_fail(struct rdma_qp *rdma, uint8_t status);
 
 /* rc_responder.c */
 void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet);
 /* Answer with a NAK that ends the connection; @event may be 0. */
 void rc_responder_refuse(struct rdma_qp *rdma, uint8_t code, uint8_t event);
+
+/*
+ * May the peer have the range that it names? Without data none is needed
+ * (IBTA C9-88), and key 0 says so; a key that is named all the same is checked,
+ * only its bounds are not.
+ */
+bool rc_responder_allows(struct rdma_qp *rdma, const struct wire_headers *headers,
+			 uint32_t access);
 
 /* rc_atomic.c */
 /* Check and execute; *original: what was there. False: it is refused, and the peer told so. */
@@ -337,6 +349,9 @@ bool rc_atomic_result(const struct rdma_qp *rdma, uint32_t psn, uint64_t *origin
 
 /* rc_respond.c */
 bool rc_respond_send(struct egress_source *source);
+
+/* uc.c */
+void uc_receive(struct rdma_qp *rdma, const struct wire_packet *packet);
 
 /* ud.c */
 bool ud_send(struct egress_source *source);

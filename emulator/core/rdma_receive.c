@@ -93,10 +93,24 @@ static void receive_connected(struct rdma_qp *rdma, const struct wire_packet *pa
 		return;
 	}
 	rdma->packets_received++;
-	if (request)
+	if (rdma->qp->type == TERN_QP_UC)
+		uc_receive(rdma, packet);
+	else if (request)
 		rc_responder_receive(rdma, packet);
 	else
 		rc_completer_receive(rdma, packet);
+}
+
+static uint8_t service_of(const struct qp *qp)
+{
+	switch (qp->type) {
+	case TERN_QP_RC:
+		return WIRE_SERVICE_RC;
+	case TERN_QP_UC:
+		return WIRE_SERVICE_UC;
+	default:
+		return WIRE_SERVICE_UD;
+	}
 }
 
 static void dispatch(struct function *fn, const struct wire_packet *packet,
@@ -121,13 +135,13 @@ static void dispatch(struct function *fn, const struct wire_packet *packet,
 	}
 	qp_trace(qp, "receive %s psn %u bytes %zu", packet->opcode->name, packet->headers.psn,
 		 packet->payload_length);
-	if (qp->type == TERN_QP_RC && service == WIRE_SERVICE_RC) {
+	if (service != service_of(qp)) {
+		counters->rx_malformed++;
+	} else if (qp_connected(qp)) {
 		receive_connected(rdma_of(qp), packet, entry);
-	} else if (qp->type != TERN_QP_RC && service == WIRE_SERVICE_UD) {
+	} else {
 		rdma_of(qp)->packets_received++;
 		ud_receive(rdma_of(qp), packet);
-	} else {
-		counters->rx_malformed++;
 	}
 }
 

@@ -67,6 +67,7 @@
 #define WIRE_RC_FETCH_ADD		0x14
 #define WIRE_RC_SEND_LAST_INVALIDATE	0x16
 #define WIRE_RC_SEND_ONLY_INVALIDATE	0x17
+/* UC's SENDs and WRITEs: as RC's, of service UC. */
 #define WIRE_UD_SEND_ONLY		0x64
 #define WIRE_UD_SEND_ONLY_IMMEDIATE	0x65
 #define WIRE_CNP			0x81

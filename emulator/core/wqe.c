@@ -42,11 +42,6 @@ static uint64_t sges_set(struct sge *sges, const uint8_t *raw, unsigned int coun
 	return length;
 }
 
-static bool connected(const struct qp *qp)
-{
-	return qp->type == TERN_QP_RC;
-}
-
 /* Which segments an opcode has on this queue pair; false: it has no such opcode. */
 static bool segments_of(const struct qp *qp, uint8_t opcode, bool *remote, bool *atomic,
 			bool *address, bool *ethernet)
@@ -61,17 +56,19 @@ static bool segments_of(const struct qp *qp, uint8_t opcode, bool *remote, bool 
 	case TERN_WQE_SEND:
 	case TERN_WQE_SEND_IMMEDIATE:
 		*address = qp->type == TERN_QP_UD || qp->type == TERN_QP_GSI;
-		return *address || connected(qp);
+		return *address || qp_connected(qp);
 	case TERN_WQE_WRITE:
 	case TERN_WQE_WRITE_IMMEDIATE:
+		*remote = true;
+		return qp_connected(qp);
 	case TERN_WQE_READ:
 		*remote = true;
-		return connected(qp);
+		return qp->type == TERN_QP_RC;
 	case TERN_WQE_CAS:
 	case TERN_WQE_FETCH_ADD:
 		*remote = true;
 		*atomic = true;
-		return connected(qp) && function_has(qp->fn, FEATURE(ATOMICS));
+		return qp->type == TERN_QP_RC && function_has(qp->fn, FEATURE(ATOMICS));
 	case TERN_WQE_SEND_INVALIDATE:
 	case TERN_WQE_LOCAL_INVALIDATE:
 		return qp->type == TERN_QP_RC && function_has(qp->fn, FEATURE(FAST_REGISTRATION));

@@ -189,9 +189,9 @@ static size_t body_of(struct rdma_side *side, uint16_t opcode, uint8_t *body)
 	case TERN_COMMAND_CREATE_QP: {
 		struct tern_command_create_qp *b = (void *)body;
 		static const uint8_t types[] = { TERN_QP_RC, TERN_QP_UD, TERN_QP_ETHERNET,
-						 TERN_QP_GSI };
+						 TERN_QP_GSI, TERN_QP_UC };
 
-		b->type = types[byte() % 4];
+		b->type = types[byte() % 5];
 		b->flags = htole32(byte() & 7);
 		b->pd = htole32(RDMA_PD);
 		b->sq_shift = byte() % 6;

@@ -127,30 +127,37 @@ void rdma_attributes(const struct rdma_side *side, const struct rdma_side *peer,
 					  o->responder_resources : 16;
 }
 
+static bool connected(const struct rdma_side *side)
+{
+	return side->qp.type == TERN_QP_RC || side->qp.type == TERN_QP_UC;
+}
+
 uint16_t rdma_to_rtr(struct rdma_side *side, const struct tern_qp_attributes *attributes)
 {
-	bool rc = side->qp.type == TERN_QP_RC;
+	uint32_t mask = TERN_QP_SET_PKEY_INDEX;
 	uint16_t status;
 
-	status = driver_qp_modify(&side->qp, TERN_QP_INIT, rc ?
-				  TERN_QP_SET_ACCESS | TERN_QP_SET_PKEY_INDEX :
-				  TERN_QP_SET_QKEY | TERN_QP_SET_PKEY_INDEX, attributes);
+	mask |= connected(side) ? TERN_QP_SET_ACCESS : TERN_QP_SET_QKEY;
+	status = driver_qp_modify(&side->qp, TERN_QP_INIT, mask, attributes);
 	if (status)
 		return status;
-	return driver_qp_modify(&side->qp, TERN_QP_RTR, rc ?
-				TERN_QP_SET_ADDRESS | TERN_QP_SET_REMOTE_QPN | TERN_QP_SET_RQ_PSN |
-				TERN_QP_SET_PATH_MTU | TERN_QP_SET_RESPONDER_RESOURCES |
-				TERN_QP_SET_MIN_RNR_TIMER : 0, attributes);
+	mask = 0;
+	if (connected(side))
+		mask = TERN_QP_SET_ADDRESS | TERN_QP_SET_REMOTE_QPN | TERN_QP_SET_RQ_PSN |
+		       TERN_QP_SET_PATH_MTU;
+	if (side->qp.type == TERN_QP_RC)
+		mask |= TERN_QP_SET_RESPONDER_RESOURCES | TERN_QP_SET_MIN_RNR_TIMER;
+	return driver_qp_modify(&side->qp, TERN_QP_RTR, mask, attributes);
 }
 
 uint16_t rdma_to_rts(struct rdma_side *side, const struct tern_qp_attributes *attributes)
 {
-	bool rc = side->qp.type == TERN_QP_RC;
+	uint32_t mask = TERN_QP_SET_SQ_PSN;
 
-	return driver_qp_modify(&side->qp, TERN_QP_RTS, rc ?
-				TERN_QP_SET_SQ_PSN | TERN_QP_SET_TIMEOUT | TERN_QP_SET_RETRY_COUNT |
-				TERN_QP_SET_RNR_RETRY | TERN_QP_SET_INITIATOR_DEPTH :
-				TERN_QP_SET_SQ_PSN, attributes);
+	if (side->qp.type == TERN_QP_RC)
+		mask |= TERN_QP_SET_TIMEOUT | TERN_QP_SET_RETRY_COUNT | TERN_QP_SET_RNR_RETRY |
+			TERN_QP_SET_INITIATOR_DEPTH;
+	return driver_qp_modify(&side->qp, TERN_QP_RTS, mask, attributes);
 }
 
 static void connect(struct rdma_pair *pair, struct rdma_side *side, bool rts)
@@ -274,7 +281,7 @@ uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 		memcpy(wqe + place, &atomic, sizeof(atomic));
 		place += sizeof(atomic);
 	}
-	if (side->qp.type != TERN_QP_RC && request->opcode != TERN_WQE_NOP) {
+	if (!connected(side) && request->opcode != TERN_WQE_NOP) {
 		struct tern_address_vector vector;
 
 		rdma_vector(pair, side, &vector);

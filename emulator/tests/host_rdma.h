@@ -23,7 +23,7 @@ enum rdma_network {
 
 struct rdma_options {
 	enum rdma_network network;
-	uint8_t type;			/* TERN_QP_RC (0), TERN_QP_UD */
+	uint8_t type;			/* TERN_QP_RC (0), TERN_QP_UC, TERN_QP_UD */
 	uint8_t path_mtu;		/* code 1..5; 0: 5 (4096) */
 	bool no_shortcuts;
 	bool loopback;			/* both ends on one machine */

@@ -479,8 +479,8 @@ TERN_TEST(create_qp)
 	good.rq_record = htole64(host_alloc(machine, 128, 128));
 	body = good;
 	for (unsigned int type = 0; type < 256; type++) {
-		if (type == TERN_QP_RC || type == TERN_QP_UD || type == TERN_QP_GSI ||
-		    type == TERN_QP_ETHERNET)
+		if (type == TERN_QP_RC || type == TERN_QP_UC || type == TERN_QP_UD ||
+		    type == TERN_QP_GSI || type == TERN_QP_ETHERNET)
 			continue;
 		body.type = (uint8_t)type;
 		REFUSED(BAD_PARAMETER, type);

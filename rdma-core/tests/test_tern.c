@@ -184,6 +184,25 @@ static void test_atomic_encoding(void)
 	free(b);
 }
 
+/* UC sends and writes, and does nothing else. */
+static void test_unreliable(void)
+{
+	struct bench *b = bench_new(false);
+	struct ibv_send_wr wr = { .send_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED }, *bad;
+	int opcode;
+
+	b->qp.sq.ops = tern_uc_ops;
+	for (opcode = 0; opcode < TERN_SEND_OPS; opcode++) {
+		bool there = opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM ||
+			     opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+
+		wr.opcode = opcode;
+		CHECK((tern_post_send(&b->qp.base.qp, &wr, &bad) == 0) == there);
+	}
+	CHECK(b->sq_record.index == htole32(4) && b->sq[1] == TERN_WQE_SIGNALED);
+	free(b);
+}
+
 static void test_refusals(void)
 {
 	struct bench *b = bench_new(false);
@@ -355,6 +374,7 @@ int main(void)
 	test_inline_wraps();
 	test_ud_encoding();
 	test_atomic_encoding();
+	test_unreliable();
 	test_refusals();
 	test_poll();
 	test_broken_device();

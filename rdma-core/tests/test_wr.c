@@ -186,6 +186,7 @@ static void test_wr_refusals(void)
 
 	CHECK(tern_wr_init(&b->qp, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_READ) == EOPNOTSUPP);
 	CHECK(tern_wr_init(&b->qp, IBV_QPT_RC, IBV_QP_EX_WITH_TSO) == EOPNOTSUPP);
+	CHECK(tern_wr_init(&b->qp, IBV_QPT_UC, IBV_QP_EX_WITH_RDMA_READ) == EOPNOTSUPP);
 
 	ibv_wr_start(ex);
 	ibv_wr_send(ex);

@@ -27,6 +27,7 @@ const struct test tests[] = {
 	{ "locked_memory", test_locked_memory },
 	{ "atomics", test_atomics },
 	{ "atomic_errors", test_atomic_errors },
+	{ "unreliable", test_unreliable },
 	{ "next", test_next },
 	{ "solicited", test_solicited },
 	{ "many_events", test_many_events },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* verbs_rules: atomics. */
+/* verbs_rules: atomics; unreliable connections. */
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "verbs_rules.h"
@@ -126,4 +127,88 @@ void test_atomic_errors(void)
 		atomic_error(opcodes[i], 0, 7, ALL, IBV_WC_LOC_LEN_ERR);
 		atomic_error(opcodes[i], 0, 16, ALL, IBV_WC_LOC_LEN_ERR);
 	}
+}
+
+/* One message of @length bytes from a to b; a write with immediate tells of itself too. */
+static void unreliable_one(struct pair *p, struct buffer *b, enum ibv_wr_opcode opcode,
+			   uint32_t length)
+{
+	struct ibv_sge from = sge_of(b, 0, length), to = sge_of(b, 65536, length);
+	bool receives = opcode != IBV_WR_RDMA_WRITE;
+	struct ibv_wc wc[2];
+	int i, count = receives ? 2 : 1;
+
+	fill(b->data, length, length + opcode);
+	memset(b->data + 65536, 0, 65536);
+	if (receives)
+		REQUIRE(!post_recv(p->b, 2, &to, !!length));
+	REQUIRE(!post_send(p->a, (struct ibv_send_wr){
+		.wr_id = 1, .sg_list = &from, .num_sge = 1, .opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED, .imm_data = htonl(0x01020304),
+		.wr.rdma = { (uintptr_t)b->data + 65536, b->mr->rkey } }));
+	wait_wcs(p->cq, wc, count);
+	for (i = 0; i < count; i++) {
+		REQUIRE(!wc[i].status);
+		if (wc[i].wr_id == 1)
+			continue;
+		REQUIRE(wc[i].byte_len == length);
+		if (wc[i].wc_flags & IBV_WC_WITH_IMM)
+			REQUIRE(ntohl(wc[i].imm_data) == 0x01020304);
+	}
+	/* Nothing tells of a WRITE's arrival; over loopback it does not take long. */
+	for (i = 0; i < 1000 && memcmp(b->data, b->data + 65536, length); i++)
+		usleep(1000);
+	REQUIRE(!memcmp(b->data, b->data + 65536, length));
+}
+
+/* UC: data, what nobody hears of, and the send queue that goes on after an error. */
+void test_unreliable(void)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
+	};
+	static const uint32_t lengths[] = { 0, 1, 1024, 1025, 50000 };
+	struct pair p = pair_of(IBV_QPT_UC, CAP, PATIENT);
+	struct buffer b = buffer_new(131072, ALL);
+	struct ibv_sge sge = sge_of(&b, 0, 64), bad = sge;
+	struct ibv_send_wr wr = {
+		.wr_id = 1, .sg_list = &sge, .num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)b.data + 65536, b.mr->rkey ^ 1 },
+	};
+	struct ibv_wc wc;
+	unsigned int i, k;
+
+	for (i = 0; i < sizeof(opcodes) / sizeof(*opcodes); i++)
+		for (k = 0; k < sizeof(lengths) / sizeof(*lengths); k++)
+			unreliable_one(&p, &b, opcodes[i], lengths[k]);
+
+	/* Without answers there is no READ and no atomic. */
+	wr.opcode = IBV_WR_RDMA_READ;
+	REQUIRE(post_send(p.a, wr));
+	wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	REQUIRE(post_send(p.a, wr));
+
+	/* A wrong key, and no receive: dropped. */
+	memset(b.data + 65536, 0x5a, 64);
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	REQUIRE(!post_send(p.a, wr));
+	REQUIRE(!wait_wc(p.cq).status);
+	wr.opcode = IBV_WR_SEND;
+	REQUIRE(!post_send(p.a, wr));
+	REQUIRE(!wait_wc(p.cq).status);
+	no_wc(p.cq, 50);
+	for (i = 0; i < 64; i++)
+		REQUIRE(b.data[65536 + i] == 0x5a);
+	REQUIRE(state_of(p.a) == IBV_QPS_RTS && state_of(p.b) == IBV_QPS_RTS);
+
+	/* The error stops the send queue only, and it can be started again. */
+	bad.lkey ^= 1;
+	wr.sg_list = &bad;
+	REQUIRE(!post_send(p.a, wr));
+	wc = wait_wc(p.cq);
+	REQUIRE(wc.status == IBV_WC_LOC_PROT_ERR && state_of(p.a) == IBV_QPS_SQE);
+	to_state(p.a, IBV_QPS_RTS);
+	unreliable_one(&p, &b, IBV_WR_SEND, 5000);
+	pair_free(&p);
+	buffer_free(&b);
 }

@@ -93,22 +93,24 @@ void to_rts(struct ibv_qp *qp, uint32_t remote_qpn, struct timing timing)
 			.grh = { .dgid = dev.gid, .sgid_index = dev.gid_index, .hop_limit = 64 },
 		},
 	};
-	bool ud = qp->qp_type == IBV_QPT_UD;
+	int mask = IBV_QP_STATE;
 
-	REQUIRE(!ibv_modify_qp(qp, &attr, ud ? IBV_QP_STATE :
-			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-			       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-			       IBV_QP_MIN_RNR_TIMER));
+	if (qp->qp_type != IBV_QPT_UD)
+		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	if (qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	REQUIRE(!ibv_modify_qp(qp, &attr, mask));
 	attr.qp_state = IBV_QPS_RTS;
 	attr.sq_psn = 0x123456;
 	attr.timeout = timing.timeout;
 	attr.retry_cnt = timing.retries;
 	attr.rnr_retry = timing.rnr_retries;
 	attr.max_rd_atomic = 4;
-	REQUIRE(!ibv_modify_qp(qp, &attr, ud ? IBV_QP_STATE | IBV_QP_SQ_PSN :
-			       IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
-			       IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			       IBV_QP_MAX_QP_RD_ATOMIC));
+	mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+	if (qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
+	REQUIRE(!ibv_modify_qp(qp, &attr, mask));
 }
 
 void to_state(struct ibv_qp *qp, enum ibv_qp_state state)
@@ -127,18 +129,23 @@ enum ibv_qp_state state_of(struct ibv_qp *qp)
 	return attr.qp_state;
 }
 
-struct pair pair_new(struct ibv_qp_cap cap, struct timing timing)
+struct pair pair_of(enum ibv_qp_type type, struct ibv_qp_cap cap, struct timing timing)
 {
 	struct pair p;
 
 	p.cq = cq_new(4 * (cap.max_send_wr + cap.max_recv_wr), NULL);
-	p.a = qp_new(IBV_QPT_RC, p.cq, cap);
-	p.b = qp_new(IBV_QPT_RC, p.cq, cap);
+	p.a = qp_new(type, p.cq, cap);
+	p.b = qp_new(type, p.cq, cap);
 	to_init(p.a);
 	to_init(p.b);
 	to_rts(p.a, p.b->qp_num, timing);
 	to_rts(p.b, p.a->qp_num, timing);
 	return p;
+}
+
+struct pair pair_new(struct ibv_qp_cap cap, struct timing timing)
+{
+	return pair_of(IBV_QPT_RC, cap, timing);
 }
 
 void pair_free(struct pair *p)

@@ -72,6 +72,8 @@ void to_init(struct ibv_qp *qp);
 void to_rts(struct ibv_qp *qp, uint32_t remote_qpn, struct timing timing);
 void to_state(struct ibv_qp *qp, enum ibv_qp_state state);
 enum ibv_qp_state state_of(struct ibv_qp *qp);
+struct pair pair_of(enum ibv_qp_type type, struct ibv_qp_cap cap, struct timing timing);
+/* RC */
 struct pair pair_new(struct ibv_qp_cap cap, struct timing timing);
 void pair_free(struct pair *p);
 
@@ -107,6 +109,7 @@ void test_locked_memory(void);
 /* rules_transport.c */
 void test_atomics(void);
 void test_atomic_errors(void);
+void test_unreliable(void);
 /* rules_events.c */
 void test_next(void);
 void test_solicited(void);
