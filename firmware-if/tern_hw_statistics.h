@@ -68,8 +68,11 @@ struct tern_rdma_statistics {
 	__le64 retransmitted_packets;
 	__le64 messages_sent;
 	__le64 messages_received;
+	__le64 rx_write_requests;	/* responder: messages, none twice */
+	__le64 rx_read_requests;
+	__le64 rx_atomic_requests;
 };
 
-static_assert(sizeof(struct tern_rdma_statistics) == 28 * 8, "rdma statistics");
+static_assert(sizeof(struct tern_rdma_statistics) == 31 * 8, "rdma statistics");
 
 #endif /* TERN_HW_STATISTICS_H */

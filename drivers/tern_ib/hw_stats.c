@@ -35,6 +35,9 @@ static const struct rdma_stat_desc tern_ib_hw_stats[] = {
 	{ .name = "retransmitted_packets" },
 	{ .name = "messages_sent" },
 	{ .name = "messages_received" },
+	{ .name = "rx_write_requests" },
+	{ .name = "rx_read_requests" },
+	{ .name = "rx_atomic_requests" },
 };
 
 static_assert(sizeof(struct tern_rdma_statistics) ==

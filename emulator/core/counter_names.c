@@ -67,6 +67,9 @@ const struct counter_name rdma_counter_names[] = {
 	RDMA(retransmitted_packets),
 	RDMA(messages_sent),
 	RDMA(messages_received),
+	RDMA(rx_write_requests),
+	RDMA(rx_read_requests),
+	RDMA(rx_atomic_requests),
 };
 
 const struct counter_name device_counter_names[] = {

@@ -66,6 +66,9 @@ struct rdma_counters {
 	uint64_t retransmitted_packets;
 	uint64_t messages_sent;
 	uint64_t messages_received;
+	uint64_t rx_write_requests;
+	uint64_t rx_read_requests;
+	uint64_t rx_atomic_requests;
 };
 
 struct device_counters {

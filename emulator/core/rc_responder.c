@@ -99,12 +99,34 @@ static void complete(struct rdma_qp *rdma, const struct wire_packet *packet, boo
 	rdma_complete_receive(rdma, &cqe, responder->receive.index);
 }
 
+void rc_responder_count(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	struct rdma_counters *counters = &rdma->qp->fn->rdma_counters;
+
+	if (!(packet->opcode->flags & WIRE_ENDS))
+		return;
+	switch (packet->opcode->operation) {
+	case WIRE_OP_WRITE:
+		counters->rx_write_requests++;
+		break;
+	case WIRE_OP_READ:
+		counters->rx_read_requests++;
+		break;
+	case WIRE_OP_ATOMIC:
+		counters->rx_atomic_requests++;
+		break;
+	default:
+		break;
+	}
+}
+
 /* The packet was executed: what comes next is expected. */
 static void accept(struct rdma_qp *rdma, const struct wire_packet *packet, uint32_t psns)
 {
 	struct responder *responder = &rdma->responder;
 
 	rdma->qp->fn->rdma_counters.rx_payload_bytes += packet->payload_length;
+	rc_responder_count(rdma, packet);
 	responder->expected_psn = (responder->expected_psn + psns) & WIRE_PSN_MASK;
 	/* A NAK that is still to be sent asks for what is expected now. */
 	responder->nak_sent = responder->response == RESPONSE_NAK;

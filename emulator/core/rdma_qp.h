@@ -340,6 +340,9 @@ void rc_responder_refuse(struct rdma_qp *rdma, uint8_t code, uint8_t event);
 bool rc_responder_allows(struct rdma_qp *rdma, const struct wire_headers *headers,
 			 uint32_t access);
 
+/* Count the request that ends with this packet, which was executed. */
+void rc_responder_count(struct rdma_qp *rdma, const struct wire_packet *packet);
+
 /* rc_atomic.c */
 /* Check and execute; *original: what was there. False: it is refused, and the peer told so. */
 bool rc_atomic_execute(struct rdma_qp *rdma, const struct wire_packet *packet,

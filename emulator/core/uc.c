@@ -73,6 +73,7 @@ static void accept(struct rdma_qp *rdma, const struct wire_packet *packet, enum 
 	rdma->responder.received += packet->payload_length;
 	rdma->responder.message = (uint8_t)(ends ? MESSAGE_NONE : message);
 	rdma->qp->fn->rdma_counters.rx_payload_bytes += packet->payload_length;
+	rc_responder_count(rdma, packet);
 }
 
 static void receive_send(struct rdma_qp *rdma, const struct wire_packet *packet)

@@ -182,6 +182,8 @@ TERN_TEST(executed_once_on_a_bad_wire)
 		CHECK_EQ(load(&pair.b, 0), COUNT);
 		CHECK(rdma_counter(&pair.a, "retransmitted_packets") > 0);
 		CHECK(rdma_counter(&pair.b, "duplicate_request") > 0);
+		/* Each once, however often it was asked for. */
+		CHECK_EQ(rdma_counter(&pair.b, "rx_atomic_requests"), COUNT);
 		rdma_pair_destroy(&pair);
 	}
 }
@@ -485,6 +487,7 @@ TERN_TEST(duplicates_get_what_was_found)
 	}
 	CHECK_EQ(load(&pair.a, 0), 5000);
 	CHECK_EQ(rdma_counter(&pair.a, "duplicate_request"), 16);
+	CHECK_EQ(rdma_counter(&pair.a, "rx_atomic_requests"), 16);
 	/* A comparison: with what was there then, not now. */
 	request_atomic(WIRE_RC_CAS, 16, 0, 6000, 5000);
 	expect_original(16, 5000, 17);
@@ -521,6 +524,9 @@ TERN_TEST(answers_in_order)
 	CHECK_EQ(peer.packet.headers.opcode, WIRE_RC_ATOMIC_ACKNOWLEDGE);
 	CHECK_EQ(peer.packet.headers.atomic_original, 2);
 	CHECK_EQ(peer.packet.headers.aeth.msn, 4);
+	CHECK_EQ(rdma_counter(&pair.a, "rx_read_requests"), 1);
+	CHECK_EQ(rdma_counter(&pair.a, "rx_write_requests"), 1);
+	CHECK_EQ(rdma_counter(&pair.a, "rx_atomic_requests"), 2);
 	CHECK(!peer_wait(&peer, 1000000));
 	CHECK_EQ(load(&pair.a, 0), 3);
 	stop();

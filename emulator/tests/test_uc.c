@@ -92,6 +92,8 @@ static void all_transfers(struct rdma_options options)
 		CHECK_EQ(state_of(&pair.b), TERN_QP_RTS);
 		CHECK_EQ(rdma_counter(&pair.b, "out_of_sequence"), 0);
 		CHECK_EQ(rdma_counter(&pair.b, "rx_ud_dropped"), 0);
+		CHECK_EQ(rdma_counter(&pair.b, "rx_write_requests"),
+			 2 * sizeof(lengths) / sizeof(*lengths));
 		rdma_pair_destroy(&pair);
 	}
 }
