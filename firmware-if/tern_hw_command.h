@@ -77,7 +77,7 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_CREATE_CQ			0x110
 #define TERN_COMMAND_MODIFY_CQ			0x111
 #define TERN_COMMAND_DESTROY_CQ			0x112
-#define TERN_COMMAND_RESIZE_CQ			0x113	/* reserved */
+#define TERN_COMMAND_RESIZE_CQ			0x113
 /* Memory keys */
 #define TERN_COMMAND_CREATE_KEY			0x200
 #define TERN_COMMAND_DESTROY_KEY		0x201

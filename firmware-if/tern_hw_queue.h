@@ -40,6 +40,23 @@ struct tern_command_create_cq {
 static_assert(sizeof(struct tern_command_create_cq) == 64, "create CQ command");
 
 /*
+ * RESIZE_CQ; number: CQN. The device copies the entries from the old record's
+ * index on to the new ring, from index 0 on, and uses the new ring and record
+ * from then on. The host moves no index meanwhile.
+ */
+struct tern_command_resize_cq {
+	struct tern_page_list pages;	/* 64 << shift bytes, zeroed */
+	__le64 record;			/* index 0, arm as in the old record */
+	__u8 shift;			/* log2 of the entries, 1..cq_shift_max */
+	__u8 reserved0[7];
+	__le64 reserved1;
+};
+
+static_assert(sizeof(struct tern_command_resize_cq) == 56, "resize CQ command");
+
+/* Completion: result[0] is the number of entries that were copied. */
+
+/*
  * CREATE_KEY; number: key index. The key is number << 8 | consumer.
  * Address a of the region is byte a - address of the page list. When
  * DESTROY_KEY (no body) has completed, no access by this key follows.

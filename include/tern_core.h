@@ -104,6 +104,8 @@ int tern_cmd_create_cq(struct tern_device *tern, u32 cqn,
 		       const struct tern_command_create_cq *body);
 int tern_cmd_modify_cq(struct tern_device *tern, u32 cqn,
 		       const struct tern_command_create_cq *body);
+int tern_cmd_resize_cq(struct tern_device *tern, u32 cqn,
+		       const struct tern_command_resize_cq *body);
 int tern_cmd_destroy_cq(struct tern_device *tern, u32 cqn);
 int tern_cmd_create_qp(struct tern_device *tern, u32 qpn,
 		       const struct tern_command_create_qp *body);

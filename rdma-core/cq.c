@@ -11,6 +11,11 @@ struct tern_create_cq {
 	struct tern_ureq_create_cq drv;
 };
 
+struct tern_resize_cq {
+	struct ibv_resize_cq ibv_cmd;
+	struct tern_ureq_create_cq drv;
+};
+
 struct tern_create_cq_resp {
 	struct ib_uverbs_create_cq_resp ibv_resp;
 	struct tern_uresp_create_cq drv;
@@ -19,6 +24,9 @@ struct tern_create_cq_resp {
 static_assert(sizeof(struct tern_create_cq) ==
 	      sizeof(struct ibv_create_cq) + sizeof(struct tern_ureq_create_cq),
 	      "create CQ command");
+static_assert(sizeof(struct tern_resize_cq) ==
+	      sizeof(struct ibv_resize_cq) + sizeof(struct tern_ureq_create_cq),
+	      "resize CQ command");
 static_assert(sizeof(struct tern_create_cq_resp) ==
 	      sizeof(struct ib_uverbs_create_cq_resp) + sizeof(struct tern_uresp_create_cq),
 	      "create CQ response");
@@ -71,6 +79,66 @@ err_cq:
 	free(cq);
 	errno = ret;
 	return NULL;
+}
+
+/*
+ * The device copies what was not polled to the start of the new ring; until it
+ * has, nobody polls or arms.
+ */
+int tern_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
+	struct tern_context *ctx = to_tern_context(ibcq->context);
+	struct tern_queue_record *record, *old_record;
+	struct ib_uverbs_resize_cq_resp resp = {};
+	struct tern_cq *cq = to_tern_cq(ibcq);
+	struct tern_resize_cq cmd = {};
+	struct tern_buffer buffer, old;
+	uint32_t size;
+	int ret;
+
+	if (cqe < 1 || cqe > ctx->cq_entries_max)
+		return EINVAL;
+	size = cqe < 2 ? 2 : roundup_pow_of_two(cqe);
+	ret = tern_buffer_alloc(ctx, &buffer, size * sizeof(struct tern_cqe));
+	if (ret)
+		return ret;
+	record = tern_record_alloc(ctx);
+	if (!record) {
+		ret = errno;
+		tern_buffer_free(&buffer);
+		return ret;
+	}
+	cmd.drv.queue_address = (uintptr_t)buffer.base;
+	cmd.drv.record_address = (uintptr_t)record;
+	cmd.drv.shift = ilog32(size) - 1;
+
+	tern_lock(&cq->lock);
+	tern_record_store(&record->arm, cq->arm);
+	old = cq->buffer;
+	old_record = cq->record;
+	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd.ibv_cmd, sizeof(cmd), &resp, sizeof(resp));
+	if (ret) {
+		old = buffer;
+		old_record = record;
+	} else {
+		cq->buffer = buffer;
+		cq->ring = buffer.base;
+		cq->record = record;
+		cq->size = size;
+		cq->consumer = 0;
+	}
+	tern_unlock(&cq->lock);
+
+	tern_record_free(ctx, old_record);
+	tern_buffer_free(&old);
+	return ret;
+}
+
+int tern_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
+{
+	struct ibv_modify_cq cmd = {};
+
+	return ibv_cmd_modify_cq(ibcq, attr, &cmd, sizeof(cmd));
 }
 
 int tern_destroy_cq(struct ibv_cq *ibcq)

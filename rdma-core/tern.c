@@ -55,6 +55,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.destroy_qp = tern_destroy_qp,
 	.destroy_srq = tern_destroy_srq,
 	.free_context = tern_free_context,
+	.modify_cq = tern_modify_cq,
 	.modify_qp = tern_modify_qp,
 	.modify_srq = tern_modify_srq,
 	.poll_cq = tern_poll_cq,
@@ -67,6 +68,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.query_srq = tern_query_srq,
 	.reg_mr = tern_reg_mr,
 	.req_notify_cq = tern_req_notify_cq,
+	.resize_cq = tern_resize_cq,
 };
 
 static int tern_get_context(struct tern_context *ctx)

@@ -280,6 +280,8 @@ int tern_destroy_ah(struct ibv_ah *ibah);
 /* cq.c */
 struct ibv_cq *tern_create_cq(struct ibv_context *ibctx, int cqe,
 			      struct ibv_comp_channel *channel, int comp_vector);
+int tern_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr);
+int tern_resize_cq(struct ibv_cq *ibcq, int cqe);
 int tern_destroy_cq(struct ibv_cq *ibcq);
 void tern_cq_event(struct ibv_cq *ibcq);
 void tern_cq_clean(struct tern_cq *cq, struct tern_qp *qp);

@@ -195,6 +195,23 @@ int tern_cmd_modify_cq(struct tern_device *tern, u32 cqn,
 EXPORT_SYMBOL_NS_GPL(tern_cmd_modify_cq, TERN_NAMESPACE);
 
 /**
+ * tern_cmd_resize_cq() - give a completion queue another ring and record
+ * @tern: the function
+ * @cqn: its number
+ * @body: the new ones
+ *
+ * When it returns 0 the device does not access the old ones any more.
+ *
+ * Return: as tern_command_execute()
+ */
+int tern_cmd_resize_cq(struct tern_device *tern, u32 cqn,
+		       const struct tern_command_resize_cq *body)
+{
+	return tern_command_execute(tern, TERN_COMMAND_RESIZE_CQ, cqn, body, sizeof(*body), NULL);
+}
+EXPORT_SYMBOL_NS_GPL(tern_cmd_resize_cq, TERN_NAMESPACE);
+
+/**
  * tern_cmd_destroy_cq() - destroy a completion queue that no queue pair uses
  * @tern: the function
  * @cqn: its number

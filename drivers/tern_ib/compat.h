@@ -46,6 +46,20 @@ static inline struct ib_mr *tern_ib_reg_user_mr_op(struct ib_pd *ibpd, u64 start
 }
 #endif
 
+#ifdef TERN_IB_HAVE_RESIZE_USER_CQ
+#define TERN_IB_OPS_RESIZE_CQ	.resize_user_cq = tern_ib_resize_user_cq,
+#else
+#define TERN_IB_OPS_RESIZE_CQ	.resize_cq = tern_ib_resize_cq,
+
+int tern_ib_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
+
+/* The kernel's own queues keep their size. */
+static inline int tern_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	return udata ? tern_ib_resize_user_cq(ibcq, cqe, udata) : -EOPNOTSUPP;
+}
+#endif
+
 #ifndef TERN_IB_HAVE_UMEM_GET_VA
 static inline struct ib_umem *ib_umem_get_va(struct ib_device *ibdev, unsigned long address,
 					     size_t size, int access)

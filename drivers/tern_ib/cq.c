@@ -33,14 +33,20 @@ static void tern_ib_cq_error(struct tern_cq_listener *listener, u8 error)
 		cq->ib.event_handler(&event, cq->ib.cq_context);
 }
 
-static int tern_ib_cq_memory_user(struct tern_ib_device *dev, struct tern_ib_cq *cq, u32 entries,
-				  struct ib_udata *udata)
+/* Ring and record of a process's queue, pinned. */
+struct tern_ib_cq_memory {
+	struct tern_ib_user_queue queue;
+	struct tern_ib_record_page *record_page;
+	dma_addr_t record;
+	u8 shift;
+};
+
+static int tern_ib_cq_memory_pin(struct tern_ib_device *dev, u32 entries, struct ib_udata *udata,
+				 struct tern_ib_cq_memory *memory)
 {
 	struct tern_ib_ucontext *ucontext =
 		rdma_udata_to_drv_context(udata, struct tern_ib_ucontext, ib);
-	struct tern_command_create_cq *body = &cq->command;
 	struct tern_ureq_create_cq request;
-	dma_addr_t record;
 	int err;
 
 	err = ib_copy_validate_udata_in_cm(udata, request, reserved0, 0);
@@ -52,24 +58,46 @@ static int tern_ib_cq_memory_user(struct tern_ib_device *dev, struct tern_ib_cq 
 	    1U << request.shift < entries)
 		return -EINVAL;
 
-	cq->shift = request.shift;
-	err = tern_ib_user_queue_pin(dev, &cq->user, request.queue_address,
-				     sizeof(struct tern_cqe) << cq->shift, true);
+	*memory = (struct tern_ib_cq_memory) { .shift = request.shift };
+	err = tern_ib_user_queue_pin(dev, &memory->queue, request.queue_address,
+				     sizeof(struct tern_cqe) << request.shift, true);
 	if (err)
 		return err;
-	cq->record_page = tern_ib_user_record_pin(ucontext, request.record_address, &record);
-	if (IS_ERR(cq->record_page)) {
-		err = PTR_ERR(cq->record_page);
-		goto unpin_queue;
+	memory->record_page = tern_ib_user_record_pin(ucontext, request.record_address,
+						      &memory->record);
+	if (IS_ERR(memory->record_page)) {
+		tern_ib_user_queue_unpin(dev, &memory->queue);
+		return PTR_ERR(memory->record_page);
 	}
+	return 0;
+}
+
+static void tern_ib_cq_memory_unpin(struct tern_ib_device *dev, struct tern_ib_cq_memory *memory)
+{
+	tern_ib_user_record_unpin(memory->record_page);
+	tern_ib_user_queue_unpin(dev, &memory->queue);
+}
+
+static int tern_ib_cq_memory_user(struct tern_ib_device *dev, struct tern_ib_cq *cq, u32 entries,
+				  struct ib_udata *udata)
+{
+	struct tern_ib_ucontext *ucontext =
+		rdma_udata_to_drv_context(udata, struct tern_ib_ucontext, ib);
+	struct tern_command_create_cq *body = &cq->command;
+	struct tern_ib_cq_memory memory;
+	int err;
+
+	err = tern_ib_cq_memory_pin(dev, entries, udata, &memory);
+	if (err)
+		return err;
+	mutex_init(&cq->resize_mutex);
+	cq->shift = memory.shift;
+	cq->user = memory.queue;
+	cq->record_page = memory.record_page;
 	body->pages = cq->user.tables.list;
-	body->record = cpu_to_le64(record);
+	body->record = cpu_to_le64(memory.record);
 	body->doorbell_page = cpu_to_le32(ucontext->doorbell_page);
 	return 0;
-
-unpin_queue:
-	tern_ib_user_queue_unpin(dev, &cq->user);
-	return err;
 }
 
 static int tern_ib_cq_memory_kernel(struct tern_ib_device *dev, struct tern_ib_cq *cq, u32 entries)
@@ -181,6 +209,41 @@ int tern_ib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 	body.moderation_count = cpu_to_le16(count);
 	body.moderation_period = cpu_to_le16(period);
 	return tern_cmd_modify_cq(dev->tern, cq->cqn, &body);
+}
+
+/* The process neither polls nor arms it meanwhile; what it has not polled the device copies. */
+int tern_ib_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
+{
+	struct tern_ib_device *dev = to_tern_ib(ibcq->device);
+	struct tern_ib_cq *cq = to_tern_cq(ibcq);
+	struct tern_command_resize_cq body = {};
+	struct tern_ib_cq_memory memory;
+	int err;
+
+	if (!cqe || cqe > dev->limits.max_cqe)
+		return -EINVAL;
+	err = ib_respond_empty_udata(udata);
+	if (err)
+		return err;
+	mutex_lock(&cq->resize_mutex);
+	err = tern_ib_cq_memory_pin(dev, cqe, udata, &memory);
+	if (err)
+		goto unlock;
+	body.pages = memory.queue.tables.list;
+	body.record = cpu_to_le64(memory.record);
+	body.shift = memory.shift;
+	err = tern_cmd_resize_cq(dev->tern, cq->cqn, &body);
+	if (!err) {
+		cq->shift = memory.shift;
+		swap(cq->user, memory.queue);
+		swap(cq->record_page, memory.record_page);
+		ibcq->cqe = 1 << cq->shift;
+	}
+	/* The old ones, or the new ones if the device did not take them. */
+	tern_ib_cq_memory_unpin(dev, &memory);
+unlock:
+	mutex_unlock(&cq->resize_mutex);
+	return err;
 }
 
 int tern_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)

@@ -46,6 +46,7 @@ static const struct ib_device_ops tern_ib_ops = {
 
 	.create_cq = tern_ib_create_cq,
 	.modify_cq = tern_ib_modify_cq,
+	TERN_IB_OPS_RESIZE_CQ
 	.destroy_cq = tern_ib_destroy_cq,
 	.poll_cq = tern_ib_poll_cq,
 	.req_notify_cq = tern_ib_req_notify_cq,

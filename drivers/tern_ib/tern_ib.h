@@ -121,6 +121,7 @@ struct tern_ib_record_page;
  * @shift: log2 of its entries
  * @listener: takes its events
  * @command: body of CREATE_CQ, for MODIFY_CQ
+ * @resize_mutex: of a process: serialises resizing; protects what follows after creation
  * @user: of a process: queue memory
  * @record_page: of a process: where its record is
  * @buffer: of the kernel: queue memory
@@ -139,6 +140,7 @@ struct tern_ib_cq {
 	struct tern_cq_listener listener;
 	struct tern_command_create_cq command;
 
+	struct mutex resize_mutex;	/* shift, user, record_page */
 	struct tern_ib_user_queue user;
 	struct tern_ib_record_page *record_page;
 

@@ -61,6 +61,7 @@ int tern_ib_destroy_ah(struct ib_ah *ibah, u32 flags);
 int tern_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		      struct uverbs_attr_bundle *attrs);
 int tern_ib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+int tern_ib_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
 int tern_ib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 
 /* poll.c */

@@ -269,6 +269,93 @@ uint16_t cq_modify_command(struct command *command)
 	return TERN_COMMAND_STATUS_OK;
 }
 
+#undef REFUSE
+#define REFUSE(status, member) \
+	command_refuse(command, TERN_COMMAND_STATUS_##status, struct tern_command_resize_cq, member)
+
+/* Entries [first, first + count) of @cq become the first of @to, which is empty. */
+static bool move_entries(struct cq *cq, struct cq *to, uint32_t first, uint32_t count)
+{
+	struct function *fn = cq->fn;
+	struct tern_cqe cqe;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t from = (uint64_t)((first + i) & (cq_size(cq) - 1)) * sizeof(cqe);
+		uint64_t address, contiguous;
+
+		if (page_list_read(fn, &cq->pages, &cq->cursor, from, &cqe, sizeof(cqe)) ||
+		    page_list_translate(fn, &to->pages, &to->cursor, i * sizeof(cqe), true,
+					&address, &contiguous))
+			return false;
+		cqe.phase = to_le32(TERN_CQE_PHASE);
+		if (guest_store_entry(fn, address, &cqe, sizeof(cqe)))
+			return false;
+	}
+	return true;
+}
+
+/* The ring and the record that the command gives. */
+static uint16_t new_ring(struct command *command, struct cq *new)
+{
+	const struct tern_command_resize_cq *body = (const void *)command->body;
+	uint32_t index;
+	size_t field;
+
+	if (!command_reserved(command, struct tern_command_resize_cq, reserved0) ||
+	    !command_reserved(command, struct tern_command_resize_cq, reserved1))
+		return TERN_COMMAND_STATUS_BAD_PARAMETER;
+	new->shift = body->shift;
+	new->record = from_le64(body->record);
+	if (!new->shift || new->shift > CQ_SHIFT_MAX)
+		return REFUSE(BAD_PARAMETER, shift);
+	if (queue_pages_set(&new->pages, &body->pages, sizeof(struct tern_cqe) << new->shift,
+			    &field))
+		return command_refuse_at(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
+					 sizeof_command_header + field);
+	if (new->record % TERN_QUEUE_RECORD_ALIGN)
+		return REFUSE(BAD_PARAMETER, record);
+	if (guest_load32(new->fn, new->record + RECORD_INDEX, &index))
+		return REFUSE(BAD_ADDRESS, record);
+	return TERN_COMMAND_STATUS_OK;
+}
+
+uint16_t cq_resize_command(struct command *command)
+{
+	uint16_t status;
+	struct cq *cq = named(command, &status);
+	struct cq new = { .fn = command->fn };
+	uint32_t unread, index;
+
+	if (!cq)
+		return status;
+	if (cq->error)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_STATE);
+	status = new_ring(command, &new);
+	if (status)
+		return status;
+	/* As for room: an index out of the ring is taken for unchanged. */
+	if (!guest_load32(cq->fn, cq->record + RECORD_INDEX, &index)) {
+		if (cq->producer - index <= cq_size(cq))
+			cq->consumer = index;
+		else
+			cq->fn->device.index_errors++;
+	}
+	unread = cq->producer - cq->consumer;
+	if (unread > cq_size(&new))
+		return REFUSE(BAD_PARAMETER, shift);
+	if (!move_entries(cq, &new, cq->consumer, unread))
+		return REFUSE(BAD_ADDRESS, pages);
+	cq->last_solicited -= cq->consumer;
+	cq->producer = unread;
+	cq->consumer = 0;
+	cq->pages = new.pages;
+	cq->cursor = new.cursor;
+	cq->record = new.record;
+	cq->shift = new.shift;
+	command->result[0] = unread;
+	return TERN_COMMAND_STATUS_OK;
+}
+
 static void cq_free(struct cq *cq)
 {
 	struct function *fn = cq->fn;

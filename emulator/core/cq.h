@@ -56,6 +56,7 @@ bool cq_post(struct cq *cq, struct tern_cqe *cqe, bool solicited);
 
 uint16_t cq_create_command(struct command *command);
 uint16_t cq_modify_command(struct command *command);
+uint16_t cq_resize_command(struct command *command);
 uint16_t cq_destroy_command(struct command *command);
 void cq_arm_doorbell(struct function *fn, unsigned int page, uint32_t number, uint32_t arm);
 

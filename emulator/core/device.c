@@ -131,6 +131,8 @@ const struct command_entry control_commands[] = {
 	  cq_create_command },
 	{ TERN_COMMAND_MODIFY_CQ, true, sizeof(struct tern_command_create_cq), 0,
 	  cq_modify_command },
+	{ TERN_COMMAND_RESIZE_CQ, true, sizeof(struct tern_command_resize_cq), 0,
+	  cq_resize_command },
 	{ TERN_COMMAND_DESTROY_CQ, true, 0, 0, cq_destroy_command },
 	{ TERN_COMMAND_CREATE_KEY, true, sizeof(struct tern_command_create_key), 0,
 	  key_create_command },

@@ -32,6 +32,9 @@ const struct test tests[] = {
 	{ "solicited", test_solicited },
 	{ "many_events", test_many_events },
 	{ "async", test_async },
+	{ "cq_resize", test_cq_resize },
+	{ "cq_moderation", test_cq_moderation },
+	{ "cq_vectors", test_cq_vectors },
 	{ "srq_limits", test_srq_limits },
 	{ "srq_many", test_srq_many },
 	{ "srq_shared", test_srq_shared },
@@ -74,6 +77,9 @@ void test_limits(void)
 	struct ibv_cq *cq = cq_new(dev.attr.max_cqe, NULL);
 	unsigned int i;
 
+	/* What applications count on. */
+	REQUIRE(dev.attr.max_qp_wr >= 16384 && dev.attr.max_sge >= 16);
+	REQUIRE(dev.attr.max_cq >= 32768 && dev.attr.max_qp >= 16384);
 	REQUIRE(cq->cqe >= dev.attr.max_cqe);
 	REQUIRE(!ibv_destroy_cq(cq));
 	REQUIRE(!ibv_create_cq(dev.context, dev.attr.max_cqe + 1, NULL, NULL, 0));

@@ -115,6 +115,10 @@ void test_next(void);
 void test_solicited(void);
 void test_many_events(void);
 void test_async(void);
+/* rules_cq.c */
+void test_cq_resize(void);
+void test_cq_moderation(void);
+void test_cq_vectors(void);
 /* rules_srq.c */
 void test_srq_limits(void);
 void test_srq_many(void);

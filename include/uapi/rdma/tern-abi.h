@@ -47,6 +47,11 @@ struct tern_uresp_alloc_ucontext {
  * When a queue pair goes to RESET the device's indices are zero again; the
  * provider zeroes the records after the kernel has returned.
  */
+/*
+ * Also with RESIZE_CQ: a new ring and a new record, its index 0 and its arm
+ * word that of the old one. The process neither polls nor arms until the
+ * kernel has returned; then it polls from index 0 on.
+ */
 struct tern_ureq_create_cq {
 	__aligned_u64 comp_mask;	/* 0 */
 	__aligned_u64 queue_address;	/* 64 << shift bytes */
