@@ -18,15 +18,16 @@
 
 #define VECTOR_COUNT		64
 #define EQ_COUNT		64
-#define CQ_COUNT		32768
-#define QP_COUNT		16384
+/* Round numbers are left to verbs by what the netdev takes, two of each a channel. */
+#define CQ_COUNT		(32768 + 256)
+#define QP_COUNT		(16384 + 256)
 #define SRQ_COUNT		8192
 #define KEY_COUNT		262144
 #define PD_COUNT		32768
 #define GID_COUNT		256
 #define EQ_SHIFT_MAX		16
 #define CQ_SHIFT_MAX		20
-#define SQ_SHIFT_MAX		15
+#define SQ_SHIFT_MAX		17	/* 16384 work requests of eight blocks */
 #define RQ_SHIFT_MAX		15
 #define SEND_SGE_MAX		28	/* what a UD work request of eight blocks holds */
 #define RECEIVE_SGE_MAX		31

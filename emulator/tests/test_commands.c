@@ -362,7 +362,7 @@ TERN_TEST(create_cq)
 	check_reserved(TERN_COMMAND_CREATE_CQ, 5, &good, sizeof(good), reserved, 3);
 	check_pages(TERN_COMMAND_CREATE_CQ, 5, &good, sizeof(good),
 		    offsetof(struct tern_command_create_cq, pages), true);
-	CHECK_REFUSED(TERN_COMMAND_CREATE_CQ, 32768, &good, TERN_COMMAND_STATUS_BAD_NUMBER,
+	CHECK_REFUSED(TERN_COMMAND_CREATE_CQ, 33024, &good, TERN_COMMAND_STATUS_BAD_NUMBER,
 		      offsetof(struct tern_command, number));
 	CHECK_REFUSED(TERN_COMMAND_MODIFY_CQ, 5, &good, TERN_COMMAND_STATUS_NOT_FOUND,
 		      offsetof(struct tern_command, number));
@@ -375,7 +375,7 @@ TERN_TEST(create_cq)
 	CHECK_EQ(driver_command(&driver, TERN_COMMAND_DESTROY_CQ, 5, NULL, 0), 0);
 	CHECK_EQ(driver_command(&driver, TERN_COMMAND_DESTROY_CQ, 5, NULL, 0),
 		 TERN_COMMAND_STATUS_NOT_FOUND);
-	CHECK_EQ(driver_command(&driver, TERN_COMMAND_DESTROY_CQ, 32768, NULL, 0),
+	CHECK_EQ(driver_command(&driver, TERN_COMMAND_DESTROY_CQ, 33024, NULL, 0),
 		 TERN_COMMAND_STATUS_BAD_NUMBER);
 #undef REFUSED
 	world_destroy(world);
@@ -497,7 +497,7 @@ TERN_TEST(create_qp)
 	REFUSED(NOT_FOUND, send_cqn);
 	body.receive_cqn = htole32(UINT32_MAX);
 	REFUSED(NOT_FOUND, receive_cqn);
-	body.sq_shift = 16;
+	body.sq_shift = 18;
 	REFUSED(BAD_PARAMETER, sq_shift);
 	body.sq_shift = 255;
 	REFUSED(BAD_PARAMETER, sq_shift);
@@ -519,7 +519,7 @@ TERN_TEST(create_qp)
 	check_pages(TERN_COMMAND_CREATE_QP, 5, &good, sizeof(good),
 		    offsetof(struct tern_command_create_qp, rq), true);
 	for (unsigned int i = 0; i < 3; i++) {
-		static const uint32_t numbers[] = { 0, 16384, UINT32_MAX };
+		static const uint32_t numbers[] = { 0, 16640, UINT32_MAX };
 
 		CHECK_REFUSED(TERN_COMMAND_CREATE_QP, numbers[i], &good,
 			      TERN_COMMAND_STATUS_BAD_NUMBER,
