@@ -57,8 +57,8 @@ class Nic:
             table[int(index)] = (gid_of[f"gids/{index}"], kind)
         return table
 
-    def gid_index(self, address):
-        """The index of the RoCE v2 GID of an address; waits for it."""
+    def gid_index(self, address, kind="RoCE v2"):
+        """The index of the GID of an address and type; waits for it."""
         packed = ipaddress.ip_address(address).packed
         if len(packed) == 4:
             packed = bytes(10) + b"\xff\xff" + packed
@@ -66,7 +66,7 @@ class Nic:
         port = f"/sys/class/infiniband/{self.ibdev}/ports/1"
         out = self.vm.out(
             f"cd {port}; while :; do for i in $(grep -l {want} gids/*); do i=${{i##*/}};"
-            "grep -q 'RoCE v2' gid_attrs/types/$i && echo $i && exit; done 2>/dev/null;"
+            f"grep -q '{kind}' gid_attrs/types/$i && echo $i && exit; done 2>/dev/null;"
             "sleep 0.1; done", timeout=20)
         return int(out)
 
