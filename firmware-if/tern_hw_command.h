@@ -93,7 +93,8 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_MODIFY_SRQ			0x311
 #define TERN_COMMAND_QUERY_SRQ			0x312
 #define TERN_COMMAND_DESTROY_SRQ		0x313
-#define TERN_COMMAND_ATTACH_MULTICAST		0x320	/* reserved: _MULTICAST, 0x320..0x321 */
+#define TERN_COMMAND_ATTACH_MULTICAST		0x320	/* TERN_FEATURE_MULTICAST */
+#define TERN_COMMAND_DETACH_MULTICAST		0x321
 #define TERN_COMMAND_CREATE_COUNTER_SET		0x330	/* reserved: TERN_FEATURE_COUNTER_SETS */
 /* Addressing */
 #define TERN_COMMAND_SET_GID			0x400
@@ -150,7 +151,9 @@ struct tern_device_capabilities {
 	__le32 tso_bytes_max;
 	__le32 mtu_max;		/* largest L3 MTU, 9000 */
 	__le32 srq_sge_max;
-	__le32 reserved0[33];
+	__le32 multicast_group_count; /* that queue pairs are attached to at a time */
+	__le32 multicast_qps_max; /* of a group */
+	__le32 reserved0[31];
 };
 
 static_assert(sizeof(struct tern_device_capabilities) == 240, "device capabilities");

@@ -108,6 +108,16 @@ static_assert(sizeof(struct tern_command_modify_qp) == 104, "modify QP command")
 #define TERN_QP_SET_PKEY_INDEX		TERN_MASK(14, 14)
 #define TERN_QP_SET_RATE_LIMIT		TERN_MASK(15, 15)
 
+/*
+ * ATTACH_MULTICAST and DETACH_MULTICAST; number: QPN of a UD queue pair. What
+ * comes to the GID goes to each queue pair that is attached to it.
+ */
+struct tern_command_multicast {
+	__u8 gid[16];			/* ff00::/8, or IPv4's 224.0.0.0/4 v4-mapped */
+};
+
+static_assert(sizeof(struct tern_command_multicast) == 16, "multicast command");
+
 /* QUERY_QP writes this (struct tern_command_query says where). */
 struct tern_qp_status {
 	__u8 state;			/* TERN_QP_RESET... */

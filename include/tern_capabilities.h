@@ -37,6 +37,8 @@
  * @tso_bytes_max: length of a packet to segment
  * @mtu_max: largest L3 MTU
  * @srq_sge_max: scatter gather elements of an SRQ's entry
+ * @multicast_group_count: multicast GIDs that have queue pairs attached
+ * @multicast_qps_max: queue pairs attached to one of them
  *
  * Counts are at least what the driver needs and at most 1 << 24.
  */
@@ -71,6 +73,8 @@ struct tern_capabilities {
 	u32 tso_bytes_max;
 	u32 mtu_max;
 	u32 srq_sge_max;
+	u32 multicast_group_count;
+	u32 multicast_qps_max;
 };
 
 #endif /* TERN_CAPABILITIES_H */

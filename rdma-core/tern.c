@@ -42,6 +42,7 @@ static void tern_free_context(struct ibv_context *ibctx)
 
 static const struct verbs_context_ops tern_context_ops = {
 	.alloc_pd = tern_alloc_pd,
+	.attach_mcast = ibv_cmd_attach_mcast,
 	.cq_event = tern_cq_event,
 	.create_ah = tern_create_ah,
 	.create_cq = tern_create_cq,
@@ -54,6 +55,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.destroy_cq = tern_destroy_cq,
 	.destroy_qp = tern_destroy_qp,
 	.destroy_srq = tern_destroy_srq,
+	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = tern_free_context,
 	.modify_cq = tern_modify_cq,
 	.modify_qp = tern_modify_qp,

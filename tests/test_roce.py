@@ -106,6 +106,18 @@ def test_rdma_cm_by_v1(ends, pair, tmp_path, cm_by_v1, family):
     assert any(p.opcode == 0x11 for p in seen)
 
 
+@pytest.mark.parametrize("kinds", [(V1, V2), (V2, V1)], ids=["v2 to v1", "v1 to v2"])
+def test_versions_do_not_mix(ends, guest_programs, kinds):
+    """The requester retries and reports it; nothing arrives."""
+    server, client = rdma_check(guest_programs, *ends, kinds=kinds, args="-k 10 -y 2", sizes="16")
+    assert client.code == 3
+    assert "transport retry counter exceeded" in client.output
+    assert "received SEND" not in server.output
+    # The same queue pairs' NICs are as usable as before.
+    for end in rdma_check(guest_programs, *ends, kinds=(V2, V2), sizes="16"):
+        assert not end.code, end.output
+
+
 def upper(nic, number, name, kind, net):
     """A netdev on top of nic's, as a NIC of its own; its MAC."""
     nic.vm.run(f"ip link add link {nic.netdev} name {name} type {kind} && ip link set {name} up && "
@@ -122,6 +134,17 @@ def vlans(ends):
         nic.vm.run("ip link del vlan77")
 
 
+@pytest.mark.parametrize("kind", [V1, V2], ids=["v1", "v2"])
+def test_vlan_gids(ends, vlans, pair, guest_programs, tmp_path, kind):
+    def exchange():
+        for end in rdma_check(guest_programs, *vlans, kinds=(kind, kind)):
+            assert not end.code, end.output
+
+    seen = capture_of(pair, tmp_path / "wire", exchange)
+    assert seen and {p.vlan for p in seen} == {77}
+    assert {p.version for p in seen} == {1 if kind == V1 else 2}
+
+
 def test_vlan_gids_go_with_their_netdev(ends, vlans):
     nic = ends[0]
     before = {i: g for i, g in nic.gids().items() if "c612:4d01" not in g[0]}
@@ -135,6 +158,74 @@ def test_vlan_gids_go_with_their_netdev(ends, vlans):
     assert before.items() <= nic.gids().items()
 
 
+def test_macvlan_gids(ends, pair, guest_programs, tmp_path):
+    over = [upper(nic, n, "macvlan0", "macvlan mode bridge", "198.18.78.")
+            for n, nic in enumerate(ends, 1)]
+    nics, macs = zip(*over)
+
+    def exchange():
+        for end in rdma_check(guest_programs, *nics, kinds=(V2, V2)):
+            assert not end.code, end.output
+
+    try:
+        seen = capture_of(pair, tmp_path / "wire", exchange)
+        assert {p.source_mac for p in seen} == {p.destination_mac for p in seen} == set(macs)
+    finally:
+        for nic in ends:
+            nic.vm.run("ip link del macvlan0")
+
+
+def test_gids_follow_the_mac(ends, pair, guest_programs, tmp_path):
+    """The entries of addresses that stay keep their index and get the new MAC."""
+    a, b = ends
+    old = a.vm.out(f"cat /sys/class/net/{a.netdev}/address").strip()
+    mac = "02:54:45:52:77:01"
+    before = [a.gid_index(address, kind) for address in (a.address, a.address6)
+              for kind in (V1, V2)]
+
+    def exchange():
+        for end in rdma_check(guest_programs, *ends, kinds=(V2, V2)):
+            assert not end.code, end.output
+
+    try:
+        a.vm.run(f"ip link set {a.netdev} address {mac}; sleep 1")
+        b.vm.run(f"ip neigh flush dev {b.netdev}")
+        assert before == [a.gid_index(address, kind) for address in (a.address, a.address6)
+                          for kind in (V1, V2)]
+        seen = capture_of(pair, tmp_path / "wire", exchange)
+        assert bytes.fromhex(mac.replace(":", "")) in {p.source_mac for p in seen}
+        assert bytes.fromhex(old.replace(":", "")) not in {p.source_mac for p in seen}
+    finally:
+        a.vm.run(f"ip link set {a.netdev} address {old}; sleep 1")
+        b.vm.run(f"ip neigh flush dev {b.netdev}")
+
+
+@pytest.mark.parametrize("program", ["ib_write_lat", "ib_read_lat", "ib_send_lat -c UD"])
+def test_priority_on_the_wire(vlans, pair, tmp_path, program):
+    """Each end's packets, responses too, have the class and flow of its own queue pair."""
+    port = next(programs._ports)
+    server, client = vlans
+    one = f"{program} -F -s 64 -n 20 -p {port} -d"
+
+    def exchange():
+        s = server.vm.spawn(f"{one} {server.ibdev} -x {server.gid_index(server.address)} "
+                            "-S 3 --tclass 40 --flow_label 4660")
+        programs._listening(s, server.vm, port)
+        client.vm.run(f"{one} {client.ibdev} -x {client.gid_index(client.address)} "
+                      f"-S 5 --tclass 104 --flow_label 705314 {server.address}")
+        s.wait()
+
+    seen = [p for p in capture_of(pair, tmp_path / "wire", exchange) if p.destination_qpn != 1]
+
+    def sport(label):
+        return 0xc000 | (label & 0x3fff) ^ label >> 14
+
+    said = {(p.source, p.vlan >> 13, p.traffic_class, p.udp_source_port)
+            for p in seen}
+    assert said == {(bytes([198, 18, 77, 1]), 3, 40, sport(4660)),
+                    (bytes([198, 18, 77, 2]), 5, 104, sport(705314))}
+
+
 def test_type_of_service_of_rdma_cm(ends, pair, tmp_path):
     def exchange():
         s = ends[0].vm.spawn("ucmatose -c 1 -C 5 -t 104")
@@ -144,3 +235,42 @@ def test_type_of_service_of_rdma_cm(ends, pair, tmp_path):
 
     seen = capture_of(pair, tmp_path / "wire", exchange)
     assert {p.traffic_class for p in seen if p.destination_qpn != 1} == {104}
+
+
+def mckey(receiver, sender, group, while_joined=lambda: None):
+    """Ten messages from sender to a multicast group that receiver joined by rdma_cm."""
+    s_addr, r_addr = (sender.address6, receiver.address6) if ":" in group else \
+                     (sender.address, receiver.address)
+    r = receiver.vm.spawn(f"mckey -m {group} -b {r_addr} -C 10", 60)
+    receiver.vm.wait_for(f"rdma resource show qp link {receiver.ibdev} | "
+                         "grep -q 'type UD.* state RTS'", 30)
+    receiver.vm.run("sleep 2")
+    while_joined()
+    s = sender.vm.run(f"mckey -m {group} -b {s_addr} -s -C 10", 60, check=False)
+    if s.code:
+        r.kill()
+    end = r.wait(check=False)
+    assert not s.code and not end.code, f"{s.output}\n{end.output}"
+
+
+@pytest.mark.parametrize("group,family", [("239.1.2.3", 4), ("ff0e::1:7788", 6)])
+def test_multicast_by_rdma_cm(ends, pair, tmp_path, group, family):
+    a, b = ends
+
+    def joined():
+        if family == 4:  # the core joins for IPv4, so that switches deliver
+            b.vm.run(f"ip maddr show dev {b.netdev} | grep -qw {group}")
+
+    seen = capture_of(pair, tmp_path / "wire", lambda: mckey(b, a, group, joined))
+    sent = [p for p in seen if p.destination_qpn == 0xffffff]
+    assert len(sent) == 10 and {(p.version, p.opcode) for p in sent} == {(2, 0x65)}
+    mac = "01005e010203" if family == 4 else "333300017788"
+    assert {p.destination_mac.hex() for p in sent} == {mac}
+    b.vm.run(f"! ip maddr show dev {b.netdev} | grep -qw {group}")
+
+
+def test_multicast_by_rdma_cm_and_v1(ends, pair, tmp_path, cm_by_v1):
+    seen = capture_of(pair, tmp_path / "wire", lambda: mckey(*ends, "239.1.2.3"))
+    sent = [p for p in seen if p.destination_qpn == 0xffffff]
+    assert len(sent) == 10 and {p.version for p in sent} == {1}
+    assert {p.destination.hex(":", 2) for p in sent} == {"ff0e:0000:0000:0000:0000:ffff:ef01:0203"}

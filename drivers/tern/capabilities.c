@@ -115,6 +115,8 @@ static void tern_capabilities_convert(struct tern_capabilities *caps,
 	caps->tso_bytes_max = le32_to_cpu(hw->tso_bytes_max);
 	caps->mtu_max = le32_to_cpu(hw->mtu_max);
 	caps->srq_sge_max = le32_to_cpu(hw->srq_sge_max);
+	caps->multicast_group_count = le32_to_cpu(hw->multicast_group_count);
+	caps->multicast_qps_max = le32_to_cpu(hw->multicast_qps_max);
 }
 
 /* The command queue works. */

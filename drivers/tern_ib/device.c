@@ -78,6 +78,12 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->atomic_cap = tern_has(dev->tern, TERN_FEATURE_ATOMICS) ? IB_ATOMIC_HCA :
 								       IB_ATOMIC_NONE;
 	attr->masked_atomic_cap = IB_ATOMIC_NONE;
+	if (tern_has(dev->tern, TERN_FEATURE_MULTICAST)) {
+		attr->max_mcast_grp = min_t(u32, caps->multicast_group_count, INT_MAX);
+		attr->max_mcast_qp_attach = min_t(u32, caps->multicast_qps_max, INT_MAX);
+		attr->max_total_mcast_qp_attach =
+			min_t(u64, (u64)attr->max_mcast_grp * attr->max_mcast_qp_attach, INT_MAX);
+	}
 	attr->max_pkeys = limits->pkey_count;
 	attr->local_ca_ack_delay = caps->ack_delay;
 	attr->cq_caps.max_cq_moderation_count = U16_MAX;

@@ -58,7 +58,7 @@ static void tern_ib_fill_counters_ext(const struct tern_ib_counters *in,
 	out->port_rcv_data = cpu_to_be64(in->receive_bytes / 4);
 	out->port_xmit_packets = cpu_to_be64(in->transmit_packets);
 	out->port_rcv_packets = cpu_to_be64(in->receive_packets);
-	/* The device takes no multicast RoCE. */
+	/* The device does not count multicast apart. */
 	out->port_unicast_xmit_packets = out->port_xmit_packets;
 	out->port_unicast_rcv_packets = out->port_rcv_packets;
 }

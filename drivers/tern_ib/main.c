@@ -43,6 +43,8 @@ static const struct ib_device_ops tern_ib_ops = {
 	.create_user_ah = tern_ib_create_ah,
 	.query_ah = tern_ib_query_ah,
 	.destroy_ah = tern_ib_destroy_ah,
+	.attach_mcast = tern_ib_attach_mcast,
+	.detach_mcast = tern_ib_detach_mcast,
 
 	.create_cq = tern_ib_create_cq,
 	.modify_cq = tern_ib_modify_cq,

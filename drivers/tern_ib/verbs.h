@@ -57,6 +57,10 @@ int tern_ib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct
 int tern_ib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int tern_ib_destroy_ah(struct ib_ah *ibah, u32 flags);
 
+/* multicast.c */
+int tern_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int tern_ib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+
 /* cq.c */
 int tern_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		      struct uverbs_attr_bundle *attrs);

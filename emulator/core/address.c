@@ -43,16 +43,43 @@ const struct gid_entry *gid_table_get(const struct gid_table *table, unsigned in
 	return &table->entries[index];
 }
 
-static bool matches(const struct gid_entry *entry, const struct wire_packet *packet)
+bool gid_is_multicast(const uint8_t *gid)
+{
+	return gid_is_ipv4(gid) ? gid[12] >> 4 == 0xe : gid[0] == 0xff;
+}
+
+/* RFC 1112, 6.4, and RFC 2464, 7, on the GID as an IP address. */
+void gid_multicast_mac(const uint8_t *gid, uint8_t *mac)
+{
+	if (gid_is_ipv4(gid))
+		memcpy(mac, (const uint8_t[]){ 0x01, 0x00, 0x5e, gid[13] & 0x7f }, 4);
+	else
+		memcpy(mac, (const uint8_t[]){ 0x33, 0x33, gid[12], gid[13] }, 4);
+	memcpy(mac + 4, gid + 14, 2);
+}
+
+static bool same_network(const struct gid_entry *entry, const struct wire_packet *packet)
 {
 	uint16_t vlan_id = packet->tagged ? packet->vlan_tci & VLAN_ID_MASK : 0;
 
 	if (entry->type == TERN_GID_TYPE_NONE || entry->network != packet->network)
 		return false;
 	/* A tag with VLAN 0 carries a priority only (802.1Q). */
-	if (entry->vlan ? !packet->tagged || vlan_id != entry->vlan_id : vlan_id != 0)
-		return false;
-	return !memcmp(entry->gid, packet->destination_gid, 16);
+	return entry->vlan ? packet->tagged && vlan_id == entry->vlan_id : vlan_id == 0;
+}
+
+bool gid_table_listens(const struct gid_table *table, const struct wire_packet *packet)
+{
+	for (unsigned int i = 0; i < table->used; i++) {
+		if (same_network(&table->entries[i], packet))
+			return true;
+	}
+	return false;
+}
+
+static bool matches(const struct gid_entry *entry, const struct wire_packet *packet)
+{
+	return same_network(entry, packet) && !memcmp(entry->gid, packet->destination_gid, 16);
 }
 
 const struct gid_entry *gid_table_match(struct gid_table *table, const struct wire_packet *packet)
@@ -169,7 +196,7 @@ uint16_t set_gid_command(struct command *command)
 		return REFUSE(type);
 	}
 	if (body->type != TERN_GID_TYPE_NONE) {
-		if (all_zero(body->gid, 16))
+		if (all_zero(body->gid, 16) || gid_is_multicast(body->gid))
 			return REFUSE(gid);
 		if (all_zero(body->mac, 6) || (body->mac[0] & 1))
 			return REFUSE(mac);

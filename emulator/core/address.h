@@ -35,6 +35,12 @@ void gid_table_init(struct gid_table *table);
 /* NULL: no such entry, or it is empty. */
 const struct gid_entry *gid_table_get(const struct gid_table *table, unsigned int index);
 
+/* Does any entry have the network and VLAN of a packet? */
+bool gid_table_listens(const struct gid_table *table, const struct wire_packet *packet);
+bool gid_is_multicast(const uint8_t *gid);
+/* The MAC that frames to a multicast GID have. */
+void gid_multicast_mac(const uint8_t *gid, uint8_t *mac);
+
 /* The entry that a packet is addressed to: GID, type and VLAN agree. NULL: none. */
 const struct gid_entry *gid_table_match(struct gid_table *table,
 					const struct wire_packet *packet);

@@ -63,6 +63,8 @@ static uint16_t query_device(struct command *command)
 		.tso_bytes_max = to_le32(TSO_BYTES_MAX),
 		.mtu_max = to_le32(MTU_MAX),
 		.srq_sge_max = to_le32(RECEIVE_SGE_MAX),
+		.multicast_group_count = to_le32(MULTICAST_GROUP_COUNT),
+		.multicast_qps_max = to_le32(MULTICAST_QPS_MAX),
 	};
 
 	if (!group_is_zero(command))

@@ -111,22 +111,33 @@ static void count(struct function *fn, const struct arrival *arrival)
 	}
 }
 
+static bool too_long(const struct function *fn, const struct arrival *arrival)
+{
+	return arrival->length - arrival->parsed.l3_offset > fn->ethernet->mtu;
+}
+
+static bool offer_rdma(struct function *fn, const struct arrival *arrival)
+{
+	bool multicast = arrival->headers[0] & 1;
+
+	if (!arrival->roce || too_long(fn, arrival) ||
+	    (!multicast && !owns_mac(fn, arrival->headers)) || !rdma_receive(fn, arrival->frame))
+		return false;
+	count(fn, arrival);
+	fn->port.rx_roce_packets++;
+	fn->port.rx_roce_bytes += arrival->length;
+	return true;
+}
+
 /* True when the function took the frame, be it only to drop it. */
 static bool offer(struct function *fn, const struct arrival *arrival)
 {
-	bool too_long = arrival->length - arrival->parsed.l3_offset > fn->ethernet->mtu;
-
-	if (arrival->roce && !too_long && owns_mac(fn, arrival->headers) &&
-	    rdma_receive(fn, arrival->frame)) {
-		count(fn, arrival);
-		fn->port.rx_roce_packets++;
-		fn->port.rx_roce_bytes += arrival->length;
+	if (offer_rdma(fn, arrival))
 		return true;
-	}
 	if (!filter_takes(fn->ethernet, arrival->headers, &arrival->parsed))
 		return false;
 	count(fn, arrival);
-	if (too_long)
+	if (too_long(fn, arrival))
 		fn->port.rx_too_long++;
 	else
 		ethernet_receive(fn, arrival->frame, arrival->headers, &arrival->parsed);
@@ -162,12 +173,17 @@ bool ingress_loopback(struct tern_nic *nic, struct function *sender,
 	struct arrival arrival;
 
 	if (multicast) {
-		if (nic->function_count == 1 || !look(&arrival, frame))
+		if (!look(&arrival, frame))
 			return false;
 		for (unsigned int i = 0; i < nic->function_count; i++) {
 			struct function *fn = &nic->functions[i];
 
-			if (fn != sender && listens(fn))
+			if (!listens(fn))
+				continue;
+			/* Ethernet does not hear itself; who shares a group's host does. */
+			if (fn == sender)
+				offer_rdma(fn, &arrival);
+			else
 				offer(fn, &arrival);
 		}
 		return false;

@@ -4,6 +4,7 @@
 #define TERN_RDMA_NIC_H
 
 #include "address.h"
+#include "multicast.h"
 #include "payload.h"
 #include "wire.h"
 #include "work_queue.h"
@@ -17,6 +18,7 @@ struct rdma_nic {
 
 struct rdma_function {
 	struct gid_table gids;
+	struct multicast_groups multicast;
 	uint16_t identification;		/* of the next IPv4 packet */
 };
 

@@ -335,6 +335,7 @@ static void destroy(struct qp *qp)
 	struct rdma_qp *rdma = rdma_of(qp);
 	struct tern_nic *nic = nic_of(rdma);
 
+	multicast_forget(qp);
 	timer_cancel(nic, &rdma->requester.timer);
 	timer_release(nic, 1);
 	nic->rdma->requests_shared -= rdma->requester.ring_size - REQUESTS_MIN;

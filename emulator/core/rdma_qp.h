@@ -11,6 +11,7 @@
  *   rc_respond.c	acknowledges and responses are sent
  *   uc.c		what UC queue pairs receive
  *   ud.c		datagrams, both directions
+ *   multicast.c	datagrams to many
  *   qp_modify.c	MODIFY_QP and QUERY_QP
  *   rdma_qp.c		what they share: completions, errors, flushing
  */
@@ -175,6 +176,7 @@ struct rdma_qp {
 	struct requester requester;	/* UD uses source only */
 	struct responder responder;	/* RC, UC */
 	uint32_t ud_psn;
+	unsigned int multicast_groups;	/* that it is attached to */
 	uint64_t packets_sent, packets_received, retransmissions, rnr_naks_received;
 };
 

@@ -18,6 +18,10 @@
 const struct command_entry rdma_commands[] = {
 	{ TERN_COMMAND_SET_GID, true, sizeof(struct tern_command_set_gid),
 	  FEATURE(ROCE_V1) | FEATURE(ROCE_V2), set_gid_command },
+	{ TERN_COMMAND_ATTACH_MULTICAST, true, sizeof(struct tern_command_multicast),
+	  FEATURE(MULTICAST), attach_multicast_command },
+	{ TERN_COMMAND_DETACH_MULTICAST, true, sizeof(struct tern_command_multicast),
+	  FEATURE(MULTICAST), detach_multicast_command },
 	{ 0 },
 };
 
@@ -39,11 +43,13 @@ bool rdma_function_create(struct function *fn)
 	if (!fn->rdma)
 		return false;
 	gid_table_init(&fn->rdma->gids);
+	multicast_init(&fn->rdma->multicast);
 	return true;
 }
 
 void rdma_function_destroy(struct function *fn)
 {
+	multicast_reset(&fn->rdma->multicast);
 	free(fn->rdma);
 	fn->rdma = NULL;
 }
@@ -51,6 +57,7 @@ void rdma_function_destroy(struct function *fn)
 void rdma_function_reset(struct function *fn)
 {
 	gid_table_init(&fn->rdma->gids);
+	multicast_reset(&fn->rdma->multicast);
 }
 
 static bool icrc_right(const struct wire_packet *packet)
@@ -113,8 +120,21 @@ static uint8_t service_of(const struct qp *qp)
 	}
 }
 
+/* To all of a group. Only datagrams are sent to many (IBTA 10.5). */
+static void receive_multicast(struct function *fn, const struct wire_packet *packet,
+			      struct multicast_group *group)
+{
+	if (packet->headers.destination_qpn != WIRE_QPN_MULTICAST)
+		fn->rdma_counters.rx_no_qp++;
+	else if ((packet->headers.opcode & WIRE_SERVICE_MASK) != WIRE_SERVICE_UD)
+		fn->rdma_counters.rx_malformed++;
+	else
+		multicast_deliver(group, packet);
+}
+
+/* @entry or @group: what its destination GID is. */
 static void dispatch(struct function *fn, const struct wire_packet *packet,
-		     const struct gid_entry *entry)
+		     const struct gid_entry *entry, struct multicast_group *group)
 {
 	uint32_t qpn = packet->headers.destination_qpn;
 	uint8_t service = packet->headers.opcode & WIRE_SERVICE_MASK;
@@ -126,6 +146,10 @@ static void dispatch(struct function *fn, const struct wire_packet *packet,
 		return;
 	if (!pkey_matches(packet->headers.pkey)) {
 		counters->rx_pkey_violations++;
+		return;
+	}
+	if (group) {
+		receive_multicast(fn, packet, group);
 		return;
 	}
 	qp = qp_find(fn, qpn);
@@ -146,7 +170,8 @@ static void dispatch(struct function *fn, const struct wire_packet *packet,
 }
 
 static void receive(struct function *fn, struct wire_packet *packet,
-		    const struct tern_frame *frame, const struct gid_entry *entry)
+		    const struct tern_frame *frame, const struct gid_entry *entry,
+		    struct multicast_group *group)
 {
 	if (wire_parse_transport(packet, frame) != WIRE_OK) {
 		fn->rdma_counters.rx_malformed++;
@@ -156,13 +181,14 @@ static void receive(struct function *fn, struct wire_packet *packet,
 		fn->rdma_counters.rx_icrc_encapsulated++;
 		return;
 	}
-	dispatch(fn, packet, entry);
+	dispatch(fn, packet, entry, group);
 }
 
 bool rdma_receive(struct function *fn, const struct tern_frame *frame)
 {
 	struct rdma_nic *rdma = fn->nic->rdma;
-	const struct gid_entry *entry;
+	struct multicast_group *group = NULL;
+	const struct gid_entry *entry = NULL;
 	struct wire_packet packet;
 	struct tern_frame whole;
 	size_t length;
@@ -177,9 +203,12 @@ bool rdma_receive(struct function *fn, const struct tern_frame *frame)
 	}
 	if (wire_parse_network(&packet, frame) != WIRE_OK)
 		return false;
-	entry = gid_table_match(&fn->rdma->gids, &packet);
-	if (!entry)
+	if (packet.destination_mac[0] & 1)
+		group = multicast_match(fn, &packet);
+	else
+		entry = gid_table_match(&fn->rdma->gids, &packet);
+	if (!entry && !group)
 		return false;
-	receive(fn, &packet, frame, entry);
+	receive(fn, &packet, frame, entry, group);
 	return true;
 }

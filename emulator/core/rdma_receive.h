@@ -14,9 +14,9 @@ bool rdma_owns_mac(const struct function *fn, const uint8_t *mac);
 
 /*
  * A RoCE frame (ethertype 0x8915, or UDP port 4791 over IPv4 or IPv6) whose
- * destination MAC is @fn's station address or that of a valid GID entry.
- * Returns false when its destination GID and VLAN match no
- * valid GID entry: the frame goes to Ethernet then. A frame that matches but
+ * destination MAC is @fn's station address, that of a valid GID entry, or
+ * multicast. Returns false when its destination GID and VLAN match no valid
+ * GID entry, or no multicast group: the frame goes to Ethernet then. A frame that matches but
  * is bad is dropped and counted here (true). Never sends (see mac_send()).
  */
 bool rdma_receive(struct function *fn, const struct tern_frame *frame);

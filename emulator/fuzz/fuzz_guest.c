@@ -241,6 +241,14 @@ static size_t body_of(struct rdma_side *side, uint16_t opcode, uint8_t *body)
 		b->default_qpn = htole32(byte() % 64);
 		return sizeof(*b);
 	}
+	case TERN_COMMAND_ATTACH_MULTICAST:
+	case TERN_COMMAND_DETACH_MULTICAST: {
+		struct tern_command_multicast *b = (void *)body;
+
+		b->gid[0] = 0xff;
+		b->gid[15] = byte() & 3;
+		return sizeof(*b);
+	}
 	case TERN_COMMAND_SET_MULTICAST_TABLE:
 	case TERN_COMMAND_SET_VLAN_TABLE: {
 		struct tern_command_set_table *b = (void *)body;
@@ -288,6 +296,7 @@ static void command(struct rdma_side *side)
 		TERN_COMMAND_DESTROY_QP, TERN_COMMAND_SET_GID, TERN_COMMAND_SET_STATION_ADDRESS,
 		TERN_COMMAND_SET_RECEIVE_MODE, TERN_COMMAND_SET_MULTICAST_TABLE,
 		TERN_COMMAND_SET_VLAN_TABLE, TERN_COMMAND_SET_RSS,
+		TERN_COMMAND_ATTACH_MULTICAST, TERN_COMMAND_DETACH_MULTICAST,
 	};
 	alignas(8) uint8_t body[TERN_COMMAND_BODY_BYTES] = { 0 };
 	uint16_t opcode = opcodes[byte() % (sizeof(opcodes) / sizeof(*opcodes))];

@@ -23,6 +23,8 @@ const struct test tests[] = {
 	{ "protection", test_protection },
 	{ "rnr", test_rnr },
 	{ "datagrams", test_datagrams },
+	{ "multicast", test_multicast },
+	{ "multicast_limits", test_multicast_limits },
 	{ "large_region", test_large_region },
 	{ "locked_memory", test_locked_memory },
 	{ "atomics", test_atomics },
