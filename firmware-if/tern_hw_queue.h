@@ -60,6 +60,8 @@ static_assert(sizeof(struct tern_command_resize_cq) == 56, "resize CQ command");
  * CREATE_KEY; number: key index. The key is number << 8 | consumer.
  * Address a of the region is byte a - address of the page list. When
  * DESTROY_KEY (no body) has completed, no access by this key follows.
+ * MODIFY_KEY takes the same body and replaces all of a region of type
+ * TERN_KEY_REGION; when it has completed, no access to what it was follows.
  */
 struct tern_command_create_key {
 	struct tern_page_list pages;	/* length here is the region's */
@@ -77,7 +79,7 @@ static_assert(sizeof(struct tern_command_create_key) == 64, "create key command"
 
 #define TERN_KEY_REGION			0
 #define TERN_KEY_FAST_REGISTRATION	1	/* until REGISTER pages, address, access are 0 */
-#define TERN_KEY_WINDOW_TYPE_1		2	/* reserved: TERN_FEATURE_MEMORY_WINDOWS */
-#define TERN_KEY_WINDOW_TYPE_2		3	/* reserved: TERN_FEATURE_MEMORY_WINDOWS */
+#define TERN_KEY_WINDOW_TYPE_1		2	/* free until BIND_WINDOW, as above */
+#define TERN_KEY_WINDOW_TYPE_2		3	/* the same; IBTA: 2B */
 
 #endif /* TERN_HW_QUEUE_H */

@@ -10,6 +10,7 @@
  *   remote        WRITE*, READ, CAS, FETCH_ADD, ATOMIC_WRITE, FLUSH
  *   atomic        CAS, FETCH_ADD
  *   register      REGISTER
+ *   bind          BIND_WINDOW
  *   address       SEND* on UD and GSI queue pairs
  *   ethernet      ETHERNET
  *   SGEs, or with TERN_WQE_INLINE the data itself
@@ -48,7 +49,7 @@ static_assert(sizeof(struct tern_wqe_control) == 16, "work request control");
 #define TERN_WQE_NOP			0x00
 #define TERN_WQE_SEND			0x01
 #define TERN_WQE_SEND_IMMEDIATE		0x02
-#define TERN_WQE_SEND_INVALIDATE	0x03	/* TERN_FEATURE_FAST_REGISTRATION */
+#define TERN_WQE_SEND_INVALIDATE	0x03	/* ..._FAST_REGISTRATION, _MEMORY_WINDOWS */
 #define TERN_WQE_WRITE			0x04
 #define TERN_WQE_WRITE_IMMEDIATE	0x05
 #define TERN_WQE_READ			0x06
@@ -56,7 +57,7 @@ static_assert(sizeof(struct tern_wqe_control) == 16, "work request control");
 #define TERN_WQE_FETCH_ADD		0x08	/* TERN_FEATURE_ATOMICS */
 #define TERN_WQE_ATOMIC_WRITE		0x09	/* TERN_FEATURE_ATOMIC_WRITE */
 #define TERN_WQE_FLUSH			0x0a	/* TERN_FEATURE_FLUSH */
-#define TERN_WQE_LOCAL_INVALIDATE	0x0b	/* TERN_FEATURE_FAST_REGISTRATION */
+#define TERN_WQE_LOCAL_INVALIDATE	0x0b	/* ..._FAST_REGISTRATION, _MEMORY_WINDOWS */
 #define TERN_WQE_REGISTER		0x0c	/* TERN_FEATURE_FAST_REGISTRATION */
 #define TERN_WQE_BIND_WINDOW		0x0d	/* TERN_FEATURE_MEMORY_WINDOWS */
 #define TERN_WQE_ETHERNET		0x20	/* Ethernet queue pairs only */
@@ -94,6 +95,18 @@ struct tern_wqe_register {
 };
 
 static_assert(sizeof(struct tern_wqe_register) == 48, "register segment");
+
+/* BIND_WINDOW: lets the peer at a part of a region, by the window's key. */
+struct tern_wqe_bind {
+	__le64 address;		/* I/O virtual address in the region */
+	__le64 length;		/* bytes; 0: a type 1 window is bound to nothing */
+	__le32 window;		/* key of the window: index, and its consumer byte from now on */
+	__le32 region;		/* key of the region */
+	__le32 access;		/* TERN_ACCESS_REMOTE_*, TERN_ACCESS_ZERO_BASED */
+	__le32 reserved0;
+};
+
+static_assert(sizeof(struct tern_wqe_bind) == 32, "bind segment");
 
 /* Where a packet goes. In MODIFY_QP for connected queue pairs, in each work request for UD. */
 struct tern_address_vector {

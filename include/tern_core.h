@@ -119,6 +119,8 @@ int tern_cmd_modify_srq(struct tern_device *tern, u32 srqn,
 int tern_cmd_destroy_srq(struct tern_device *tern, u32 srqn);
 int tern_cmd_create_key(struct tern_device *tern, u32 index,
 			const struct tern_command_create_key *body);
+int tern_cmd_modify_key(struct tern_device *tern, u32 index,
+			const struct tern_command_create_key *body);
 int tern_cmd_destroy_key(struct tern_device *tern, u32 index);
 
 /* Numbers of objects */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <infiniband/cmd_ioctl.h>
 
 #include <tern_hw_pci.h>
 #include <tern_hw_regs.h>
@@ -41,14 +42,17 @@ static void tern_free_context(struct ibv_context *ibctx)
 }
 
 static const struct verbs_context_ops tern_context_ops = {
+	.alloc_mw = tern_alloc_mw,
 	.alloc_pd = tern_alloc_pd,
 	.attach_mcast = ibv_cmd_attach_mcast,
+	.bind_mw = tern_bind_mw,
 	.cq_event = tern_cq_event,
 	.create_ah = tern_create_ah,
 	.create_cq = tern_create_cq,
 	.create_qp = tern_create_qp,
 	.create_qp_ex = tern_create_qp_ex,
 	.create_srq = tern_create_srq,
+	.dealloc_mw = tern_dealloc_mw,
 	.dealloc_pd = tern_dealloc_pd,
 	.dereg_mr = tern_dereg_mr,
 	.destroy_ah = tern_destroy_ah,
@@ -57,6 +61,8 @@ static const struct verbs_context_ops tern_context_ops = {
 	.destroy_srq = tern_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = tern_free_context,
+	.import_mr = tern_import_mr,
+	.import_pd = tern_import_pd,
 	.modify_cq = tern_modify_cq,
 	.modify_qp = tern_modify_qp,
 	.modify_srq = tern_modify_srq,
@@ -68,16 +74,46 @@ static const struct verbs_context_ops tern_context_ops = {
 	.query_port = tern_query_port,
 	.query_qp = tern_query_qp,
 	.query_srq = tern_query_srq,
+	.reg_dmabuf_mr = tern_reg_dmabuf_mr,
 	.reg_mr = tern_reg_mr,
 	.req_notify_cq = tern_req_notify_cq,
 	.resize_cq = tern_resize_cq,
+	.rereg_mr = tern_rereg_mr,
+	.unimport_mr = tern_unimport_mr,
+	.unimport_pd = tern_unimport_pd,
 };
+
+/* What the kernel said of the context. Returns 0 or a positive errno. */
+static int tern_set_context(struct tern_context *ctx, const struct tern_uresp_alloc_ucontext *resp)
+{
+	void *page;
+
+	/* The sizes are used in shifts: a kernel that lies is not worked with. */
+	if (resp->cq_shift_max > 24 || resp->sq_shift_max > 24 ||
+	    resp->rq_shift_max > 24)
+		return EINVAL;
+	ctx->records = resp->features >> TERN_FEATURE_DOORBELL_RECORDS & 1;
+	ctx->cq_entries_max = 1U << resp->cq_shift_max;
+	ctx->sq_blocks_max = 1U << resp->sq_shift_max;
+	ctx->rq_entries_max = 1U << resp->rq_shift_max;
+	ctx->send_sge_max = resp->send_sge_max;
+	ctx->receive_sge_max = resp->receive_sge_max;
+	ctx->srq_sge_max = resp->srq_sge_max;
+	ctx->inline_max = resp->inline_max;
+	ctx->inline_max_ud = resp->inline_max_ud;
+
+	page = mmap(NULL, ctx->page_size, PROT_WRITE, MAP_SHARED,
+		    ctx->ibv_ctx.context.cmd_fd, resp->doorbell_offset);
+	if (page == MAP_FAILED)
+		return errno;
+	ctx->doorbell = page;
+	return 0;
+}
 
 static int tern_get_context(struct tern_context *ctx)
 {
 	struct tern_get_context_resp resp = {};
 	struct tern_get_context cmd = {};
-	void *page;
 	int ret;
 
 #ifdef TERN_CONTEXT_FD_ARR
@@ -89,31 +125,25 @@ static int tern_get_context(struct tern_context *ctx)
 #endif
 	if (ret)
 		return ret;
-
-	/* The sizes are used in shifts: a kernel that lies is not worked with. */
-	if (resp.drv.cq_shift_max > 24 || resp.drv.sq_shift_max > 24 ||
-	    resp.drv.rq_shift_max > 24)
-		return EINVAL;
-	ctx->records = resp.drv.features >> TERN_FEATURE_DOORBELL_RECORDS & 1;
-	ctx->cq_entries_max = 1U << resp.drv.cq_shift_max;
-	ctx->sq_blocks_max = 1U << resp.drv.sq_shift_max;
-	ctx->rq_entries_max = 1U << resp.drv.rq_shift_max;
-	ctx->send_sge_max = resp.drv.send_sge_max;
-	ctx->receive_sge_max = resp.drv.receive_sge_max;
-	ctx->srq_sge_max = resp.drv.srq_sge_max;
-	ctx->inline_max = resp.drv.inline_max;
-	ctx->inline_max_ud = resp.drv.inline_max_ud;
-
-	page = mmap(NULL, ctx->page_size, PROT_WRITE, MAP_SHARED,
-		    ctx->ibv_ctx.context.cmd_fd, resp.drv.doorbell_offset);
-	if (page == MAP_FAILED)
-		return errno;
-	ctx->doorbell = page;
-	return 0;
+	return tern_set_context(ctx, &resp.drv);
 }
 
-static struct verbs_context *tern_alloc_context(struct ibv_device *ibdev, int cmd_fd,
-						void *private_data)
+/* The file is one that another process opened, and so is all of the context. */
+static int tern_query_context(struct tern_context *ctx)
+{
+	DECLARE_COMMAND_BUFFER(attrs, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT, 1);
+	struct tern_uresp_alloc_ucontext resp = {};
+	int ret;
+
+	fill_attr_out_ptr(attrs, TERN_ATTR_QUERY_CONTEXT_RESPONSE, &resp);
+	ret = ibv_cmd_query_context(&ctx->ibv_ctx.context, attrs);
+	if (ret)
+		return ret;
+	return tern_set_context(ctx, &resp);
+}
+
+static struct verbs_context *tern_new_context(struct ibv_device *ibdev, int cmd_fd,
+					      int (*get)(struct tern_context *ctx))
 {
 	struct tern_context *ctx;
 	int ret;
@@ -128,7 +158,7 @@ static struct verbs_context *tern_alloc_context(struct ibv_device *ibdev, int cm
 	ret = tern_qp_table_init(ctx);
 	if (ret)
 		goto err_context;
-	ret = tern_get_context(ctx);
+	ret = get(ctx);
 	if (ret)
 		goto err_table;
 
@@ -144,6 +174,17 @@ err_context:
 	free(ctx);
 	errno = ret;
 	return NULL;
+}
+
+static struct verbs_context *tern_alloc_context(struct ibv_device *ibdev, int cmd_fd,
+						void *private_data)
+{
+	return tern_new_context(ibdev, cmd_fd, tern_get_context);
+}
+
+static struct verbs_context *tern_import_context(struct ibv_device *ibdev, int cmd_fd)
+{
+	return tern_new_context(ibdev, cmd_fd, tern_query_context);
 }
 
 static struct verbs_device *tern_device_alloc(struct verbs_sysfs_dev *sysfs_dev)
@@ -174,6 +215,7 @@ static const struct verbs_device_ops tern_dev_ops = {
 	.alloc_device = tern_device_alloc,
 	.uninit_device = tern_device_free,
 	.alloc_context = tern_alloc_context,
+	.import_context = tern_import_context,
 };
 
 PROVIDER_DRIVER(tern, tern_dev_ops);

@@ -271,7 +271,15 @@ struct ibv_pd *tern_alloc_pd(struct ibv_context *ibctx);
 int tern_dealloc_pd(struct ibv_pd *ibpd);
 struct ibv_mr *tern_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uint64_t iova,
 			   int access);
+struct ibv_mr *tern_reg_dmabuf_mr(struct ibv_pd *ibpd, uint64_t offset, size_t length,
+				  uint64_t iova, int fd, int access);
+int tern_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *ibpd, void *addr,
+		  size_t length, int access);
 int tern_dereg_mr(struct verbs_mr *vmr);
+struct ibv_pd *tern_import_pd(struct ibv_context *ibctx, uint32_t handle);
+void tern_unimport_pd(struct ibv_pd *ibpd);
+struct ibv_mr *tern_import_mr(struct ibv_pd *ibpd, uint32_t handle);
+void tern_unimport_mr(struct ibv_mr *ibmr);
 
 /* ah.c */
 struct ibv_ah *tern_create_ah(struct ibv_pd *ibpd, struct ibv_ah_attr *attr);
@@ -298,6 +306,9 @@ int tern_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 int tern_destroy_qp(struct ibv_qp *ibqp);
 
 /* keys.c */
+struct ibv_mw *tern_alloc_mw(struct ibv_pd *ibpd, enum ibv_mw_type type);
+int tern_dealloc_mw(struct ibv_mw *mw);
+int tern_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 uint32_t tern_put_on_keys(struct tern_sq *sq, uint32_t slot, uint32_t posted,
 			  const struct ibv_send_wr *wr);
 

@@ -77,6 +77,31 @@ struct ibv_mr *tern_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uint6
 	return &vmr->ibv_mr;
 }
 
+struct ibv_mr *tern_reg_dmabuf_mr(struct ibv_pd *ibpd, uint64_t offset, size_t length,
+				  uint64_t iova, int fd, int access)
+{
+	struct verbs_mr *vmr;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+	if (ibv_cmd_reg_dmabuf_mr(ibpd, offset, length, iova, fd, access, vmr, NULL)) {
+		free(vmr);
+		return NULL;
+	}
+	return &vmr->ibv_mr;
+}
+
+int tern_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *ibpd, void *addr,
+		  size_t length, int access)
+{
+	struct ib_uverbs_rereg_mr_resp resp;
+	struct ibv_rereg_mr cmd;
+
+	return ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr, access, ibpd, &cmd,
+				sizeof(cmd), &resp, sizeof(resp));
+}
+
 int tern_dereg_mr(struct verbs_mr *vmr)
 {
 	int ret;
@@ -86,4 +111,41 @@ int tern_dereg_mr(struct verbs_mr *vmr)
 		return ret;
 	free(vmr);
 	return 0;
+}
+
+/* Objects of another process, whose context's file this one has. */
+struct ibv_pd *tern_import_pd(struct ibv_context *ibctx, uint32_t handle)
+{
+	struct ibv_pd *pd;
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	pd->context = ibctx;
+	pd->handle = handle;
+	return pd;
+}
+
+void tern_unimport_pd(struct ibv_pd *ibpd)
+{
+	free(ibpd);
+}
+
+struct ibv_mr *tern_import_mr(struct ibv_pd *ibpd, uint32_t handle)
+{
+	struct verbs_mr *vmr;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+	if (ibv_cmd_query_mr(ibpd, vmr, handle)) {
+		free(vmr);
+		return NULL;
+	}
+	return &vmr->ibv_mr;
+}
+
+void tern_unimport_mr(struct ibv_mr *ibmr)
+{
+	free(verbs_get_mr(ibmr));
 }

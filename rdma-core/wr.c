@@ -130,6 +130,16 @@ static void tern_wr_local_inv(struct ibv_qp_ex *qp_ex, uint32_t rkey)
 	tern_staged_next(qp_ex, IBV_WR_LOCAL_INV)->invalidate_rkey = rkey;
 }
 
+static void tern_wr_bind_mw(struct ibv_qp_ex *qp_ex, struct ibv_mw *mw, uint32_t rkey,
+			    const struct ibv_mw_bind_info *info)
+{
+	struct ibv_send_wr *wr = tern_staged_next(qp_ex, IBV_WR_BIND_MW);
+
+	wr->bind_mw.mw = mw;
+	wr->bind_mw.rkey = rkey;
+	wr->bind_mw.bind_info = *info;
+}
+
 static struct ibv_send_wr *tern_staged_remote(struct ibv_qp_ex *qp_ex, enum ibv_wr_opcode opcode,
 					      uint32_t rkey, uint64_t address)
 {
@@ -245,6 +255,7 @@ static void tern_wr_set_inline_data(struct ibv_qp_ex *qp_ex, void *address, size
 #define TERN_SEND_OPS_RELIABLE							\
 	(TERN_SEND_OPS_UNRELIABLE | IBV_QP_EX_WITH_RDMA_READ |			\
 	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_LOCAL_INV |		\
+	 IBV_QP_EX_WITH_BIND_MW |						\
 	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
 static uint64_t tern_send_ops_of(enum ibv_qp_type type)
@@ -277,6 +288,7 @@ int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops)
 	ex->wr_send_imm = tern_wr_send_imm;
 	ex->wr_send_inv = tern_wr_send_inv;
 	ex->wr_local_inv = tern_wr_local_inv;
+	ex->wr_bind_mw = tern_wr_bind_mw;
 	ex->wr_rdma_read = tern_wr_rdma_read;
 	ex->wr_rdma_write = tern_wr_rdma_write;
 	ex->wr_rdma_write_imm = tern_wr_rdma_write_imm;

@@ -335,13 +335,31 @@ int tern_cmd_create_key(struct tern_device *tern, u32 index,
 EXPORT_SYMBOL_NS_GPL(tern_cmd_create_key, TERN_NAMESPACE);
 
 /**
+ * tern_cmd_modify_key() - replace all of a region's key
+ * @tern: the function
+ * @index: its index
+ * @body: what it is to be
+ *
+ * When it has succeeded the device does not access what the region was any more.
+ *
+ * Return: as tern_command_execute(); -EBUSY while a memory window is bound to it
+ */
+int tern_cmd_modify_key(struct tern_device *tern, u32 index,
+			const struct tern_command_create_key *body)
+{
+	return tern_command_execute(tern, TERN_COMMAND_MODIFY_KEY, index, body, sizeof(*body),
+				    NULL);
+}
+EXPORT_SYMBOL_NS_GPL(tern_cmd_modify_key, TERN_NAMESPACE);
+
+/**
  * tern_cmd_destroy_key() - destroy a memory key
  * @tern: the function
  * @index: its index
  *
- * Whatever it returns, the device does not access the region's memory any more.
+ * Unless it returns -EBUSY the device does not access the region's memory any more.
  *
- * Return: as tern_command_execute()
+ * Return: as tern_command_execute(); -EBUSY while a memory window is bound to it
  */
 int tern_cmd_destroy_key(struct tern_device *tern, u32 index)
 {

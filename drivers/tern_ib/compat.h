@@ -32,6 +32,7 @@
 
 #ifdef TERN_IB_HAVE_DMAH
 #define tern_ib_reg_user_mr_op	tern_ib_reg_user_mr
+#define tern_ib_reg_user_mr_dmabuf_op	tern_ib_reg_user_mr_dmabuf
 #else
 struct ib_dmah;
 
@@ -43,6 +44,18 @@ static inline struct ib_mr *tern_ib_reg_user_mr_op(struct ib_pd *ibpd, u64 start
 						   struct ib_udata *udata)
 {
 	return tern_ib_reg_user_mr(ibpd, start, length, address, access, NULL, udata);
+}
+
+struct ib_mr *tern_ib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 address,
+					 int fd, int access, struct ib_dmah *dmah,
+					 struct uverbs_attr_bundle *attrs);
+
+static inline struct ib_mr *tern_ib_reg_user_mr_dmabuf_op(struct ib_pd *ibpd, u64 offset,
+							  u64 length, u64 address, int fd,
+							  int access,
+							  struct uverbs_attr_bundle *attrs)
+{
+	return tern_ib_reg_user_mr_dmabuf(ibpd, offset, length, address, fd, access, NULL, attrs);
 }
 #endif
 

@@ -21,6 +21,9 @@ static_assert(TERN_ACCESS_REMOTE_WRITE == (int)IB_ACCESS_REMOTE_WRITE);
 static_assert(TERN_ACCESS_REMOTE_READ == (int)IB_ACCESS_REMOTE_READ);
 static_assert(TERN_ACCESS_REMOTE_ATOMIC == (int)IB_ACCESS_REMOTE_ATOMIC);
 
+static_assert(TERN_ACCESS_WINDOW_BIND == (int)IB_ACCESS_MW_BIND);
+static_assert(TERN_ACCESS_ZERO_BASED == (int)IB_ZERO_BASED);
+
 #define TERN_IB_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |	\
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
 
@@ -77,6 +80,12 @@ bool tern_ib_event_from(u8 type, enum ib_event_type *event)
 u32 tern_ib_access_to(int access)
 {
 	return access & TERN_IB_ACCESS;
+}
+
+/* The same of a memory region, which has more. */
+u32 tern_ib_region_access_to(int access)
+{
+	return access & (TERN_IB_ACCESS | IB_ACCESS_MW_BIND | IB_ZERO_BASED);
 }
 
 int tern_ib_access_from(u32 access)

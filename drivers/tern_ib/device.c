@@ -50,6 +50,11 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->max_fast_reg_page_list_len = TERN_IB_FAST_PAGES_MAX;
 	}
 
+	if (tern_has(dev->tern, TERN_FEATURE_MEMORY_WINDOWS)) {
+		attr->device_cap_flags |= IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B;
+		attr->max_mw = caps->key_count - 1;
+	}
+
 	attr->max_mr_size = caps->region_bytes_max;
 	attr->page_size_cap = limits->page_sizes;
 	attr->max_mr = caps->key_count - 1;

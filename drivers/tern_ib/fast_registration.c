@@ -34,9 +34,10 @@ struct ib_mr *tern_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max
 		goto delete_mr;
 	}
 	mr->fast.limit = max_num_sg;
-	err = tern_ib_create_key(dev, mr, ibpd, &body);
+	err = tern_ib_create_key(dev, mr->index, ibpd, &body, &mr->ib.lkey);
 	if (err)
 		goto free_list;
+	mr->ib.rkey = mr->ib.lkey;
 	return &mr->ib;
 
 free_list:

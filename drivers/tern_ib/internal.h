@@ -15,6 +15,9 @@ int tern_ib_events_start(struct tern_ib_device *dev);
 void tern_ib_events_stop(struct tern_ib_device *dev);
 void tern_ib_events_end(struct tern_ib_device *dev);
 
+/* ucontext.c */
+extern const struct uapi_definition tern_ib_uapi[];
+
 /* user_memory.c */
 int tern_ib_user_queue_pin(struct tern_ib_device *dev, struct tern_ib_user_queue *queue,
 			   u64 address, size_t size, bool writable);
@@ -28,8 +31,8 @@ void tern_ib_user_record_unpin(struct tern_ib_record_page *page);
 /* mr.c */
 struct tern_ib_mr *tern_ib_new_mr(struct tern_ib_device *dev);
 void tern_ib_delete_mr(struct tern_ib_device *dev, struct tern_ib_mr *mr);
-int tern_ib_create_key(struct tern_ib_device *dev, struct tern_ib_mr *mr,
-		       const struct ib_pd *ibpd, struct tern_command_create_key *body);
+int tern_ib_create_key(struct tern_ib_device *dev, u32 index, const struct ib_pd *ibpd,
+		       struct tern_command_create_key *body, u32 *key);
 
 /* fast_registration.c */
 #define TERN_IB_FAST_PAGES_MAX	TERN_PAGE_TABLE_ENTRIES

@@ -27,6 +27,7 @@ static const struct ib_device_ops tern_ib_ops = {
 	.process_mad = tern_ib_process_mad,
 
 	.alloc_ucontext = tern_ib_alloc_ucontext,
+	.query_ucontext = tern_ib_query_ucontext,
 	.dealloc_ucontext = tern_ib_dealloc_ucontext,
 	.disassociate_ucontext = tern_ib_disassociate_ucontext,
 	.mmap = tern_ib_mmap,
@@ -36,7 +37,11 @@ static const struct ib_device_ops tern_ib_ops = {
 	.dealloc_pd = tern_ib_dealloc_pd,
 	.get_dma_mr = tern_ib_get_dma_mr,
 	.reg_user_mr = tern_ib_reg_user_mr_op,
+	.reg_user_mr_dmabuf = tern_ib_reg_user_mr_dmabuf_op,
+	.rereg_user_mr = tern_ib_rereg_user_mr,
 	.dereg_mr = tern_ib_dereg_mr,
+	.alloc_mw = tern_ib_alloc_mw,
+	.dealloc_mw = tern_ib_dealloc_mw,
 	.alloc_mr = tern_ib_alloc_mr,
 	.map_mr_sg = tern_ib_map_mr_sg,
 	.create_ah = tern_ib_create_ah,
@@ -68,6 +73,7 @@ static const struct ib_device_ops tern_ib_ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, tern_ib_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, tern_ib_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_mw, tern_ib_mw, ib),
 	INIT_RDMA_OBJ_SIZE(ib_pd, tern_ib_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, tern_ib_qp, ib),
 	INIT_RDMA_OBJ_SIZE(ib_srq, tern_ib_srq, ib),
@@ -80,6 +86,8 @@ static void tern_ib_describe(struct tern_ib_device *dev)
 	struct tern_device *tern = dev->tern;
 
 	ib_set_device_ops(ibdev, &tern_ib_ops);
+	if (IS_ENABLED(CONFIG_INFINIBAND_USER_ACCESS))
+		ibdev->driver_def = tern_ib_uapi;
 	/* Not the auxiliary device: the provider finds its devices by PCI identity. */
 	ibdev->dev.parent = &tern->pdev->dev;
 	ibdev->node_type = RDMA_NODE_IB_CA;

@@ -88,13 +88,27 @@ struct tern_ib_fast_list {
  * @umem: the process's memory
  * @tables: page list
  * @fast: for fast registration
+ * @access: rights that were asked for
+ * @address: I/O virtual address of the first byte
  */
 struct tern_ib_mr {
 	struct ib_mr ib;
 	u32 index;
+	int access;
+	u64 address;
 	struct ib_umem *umem;
 	struct tern_page_tables tables;
 	struct tern_ib_fast_list fast;
+};
+
+/**
+ * struct tern_ib_mw - a memory window
+ * @ib: the core's part
+ * @index: of its key
+ */
+struct tern_ib_mw {
+	struct ib_mw ib;
+	u32 index;
 };
 
 struct tern_ib_ah {
@@ -267,6 +281,11 @@ static inline struct tern_ib_pd *to_tern_pd(struct ib_pd *ibpd)
 static inline struct tern_ib_mr *to_tern_mr(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct tern_ib_mr, ib);
+}
+
+static inline struct tern_ib_mw *to_tern_mw(struct ib_mw *ibmw)
+{
+	return container_of(ibmw, struct tern_ib_mw, ib);
 }
 
 static inline struct tern_ib_ah *to_tern_ah(struct ib_ah *ibah)

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Tern RDMA driver: what a process has of the device: a doorbell page of its own. */
 #include <linux/slab.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <uapi/rdma/tern-abi.h>
 
+#include "internal.h"
 #include "verbs.h"
+
+#define UVERBS_MODULE_NAME tern_ib
+#include <rdma/uverbs_named_ioctl.h>
 
 /**
  * struct tern_ib_mmap_entry - a doorbell page that a process may map
@@ -60,11 +65,29 @@ free_entry:
 	return err;
 }
 
+static void tern_ib_describe_ucontext(const struct tern_ib_ucontext *ucontext,
+				      struct tern_uresp_alloc_ucontext *response)
+{
+	struct tern_ib_device *dev = to_tern_ib(ucontext->ib.device);
+
+	*response = (struct tern_uresp_alloc_ucontext) {
+		.features = dev->tern->features,
+		.doorbell_offset = rdma_user_mmap_get_offset(ucontext->doorbell_entry),
+		.inline_max = dev->limits.max_inline,
+		.inline_max_ud = dev->limits.max_inline_ud,
+		.cq_shift_max = dev->limits.cq_shift_max,
+		.sq_shift_max = dev->limits.sq_shift_max,
+		.rq_shift_max = dev->limits.rq_shift_max,
+		.send_sge_max = dev->limits.max_send_sge,
+		.receive_sge_max = dev->limits.max_recv_sge,
+		.srq_sge_max = dev->limits.max_srq_sge,
+	};
+}
+
 int tern_ib_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
 {
 	struct tern_ib_ucontext *ucontext = to_tern_ucontext(ibucontext);
-	struct tern_ib_device *dev = to_tern_ib(ibucontext->device);
-	struct tern_uresp_alloc_ucontext response = {};
+	struct tern_uresp_alloc_ucontext response;
 	struct tern_ureq_alloc_ucontext request;
 	int err;
 
@@ -78,16 +101,7 @@ int tern_ib_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udat
 	if (err)
 		return err;
 
-	response.features = dev->tern->features;
-	response.doorbell_offset = rdma_user_mmap_get_offset(ucontext->doorbell_entry);
-	response.inline_max = dev->limits.max_inline;
-	response.inline_max_ud = dev->limits.max_inline_ud;
-	response.cq_shift_max = dev->limits.cq_shift_max;
-	response.sq_shift_max = dev->limits.sq_shift_max;
-	response.rq_shift_max = dev->limits.rq_shift_max;
-	response.send_sge_max = dev->limits.max_send_sge;
-	response.receive_sge_max = dev->limits.max_recv_sge;
-	response.srq_sge_max = dev->limits.max_srq_sge;
+	tern_ib_describe_ucontext(ucontext, &response);
 	err = ib_respond_udata(udata, response);
 	if (err)
 		goto remove_doorbell;
@@ -97,6 +111,29 @@ remove_doorbell:
 	rdma_user_mmap_entry_remove(ucontext->doorbell_entry);
 	return err;
 }
+
+/* Another process has been given the context's file: it maps the same doorbell page. */
+int tern_ib_query_ucontext(struct ib_ucontext *ibucontext, struct uverbs_attr_bundle *attrs)
+{
+	struct tern_uresp_alloc_ucontext response;
+
+	tern_ib_describe_ucontext(to_tern_ucontext(ibucontext), &response);
+	return uverbs_copy_to_struct_or_zero(attrs, TERN_ATTR_QUERY_CONTEXT_RESPONSE, &response,
+					     sizeof(response));
+}
+
+#define TERN_IB_UCONTEXT_RESPONSE						\
+	UVERBS_ATTR_STRUCT(struct tern_uresp_alloc_ucontext, receive_sge_max)
+
+ADD_UVERBS_ATTRIBUTES_SIMPLE(tern_ib_query_context, UVERBS_OBJECT_DEVICE,
+			     UVERBS_METHOD_QUERY_CONTEXT,
+			     UVERBS_ATTR_PTR_OUT(TERN_ATTR_QUERY_CONTEXT_RESPONSE,
+						 TERN_IB_UCONTEXT_RESPONSE, UA_MANDATORY));
+
+const struct uapi_definition tern_ib_uapi[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &tern_ib_query_context),
+	{}
+};
 
 void tern_ib_dealloc_ucontext(struct ib_ucontext *ibucontext)
 {

@@ -32,6 +32,7 @@ int tern_ib_process_mad(struct ib_device *ibdev, int flags, u32 port, const stru
 
 /* ucontext.c */
 int tern_ib_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata);
+int tern_ib_query_ucontext(struct ib_ucontext *ibucontext, struct uverbs_attr_bundle *attrs);
 void tern_ib_dealloc_ucontext(struct ib_ucontext *ibucontext);
 int tern_ib_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma);
 void tern_ib_mmap_free(struct rdma_user_mmap_entry *entry);
@@ -45,12 +46,22 @@ int tern_ib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 struct ib_mr *tern_ib_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *tern_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 address,
 				  int access, struct ib_dmah *dmah, struct ib_udata *udata);
+struct ib_mr *tern_ib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 address,
+					 int fd, int access, struct ib_dmah *dmah,
+					 struct uverbs_attr_bundle *attrs);
+struct ib_mr *tern_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length,
+				    u64 address, int access, struct ib_pd *ibpd,
+				    struct ib_udata *udata);
 int tern_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 /* fast_registration.c */
 struct ib_mr *tern_ib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
 int tern_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *list, int count,
 		      unsigned int *offset);
+
+/* mw.c */
+int tern_ib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int tern_ib_dealloc_mw(struct ib_mw *ibmw);
 
 /* ah.c */
 int tern_ib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);

@@ -138,6 +138,8 @@ const struct command_entry control_commands[] = {
 	{ TERN_COMMAND_DESTROY_CQ, true, 0, 0, cq_destroy_command },
 	{ TERN_COMMAND_CREATE_KEY, true, sizeof(struct tern_command_create_key), 0,
 	  key_create_command },
+	{ TERN_COMMAND_MODIFY_KEY, true, sizeof(struct tern_command_create_key), 0,
+	  key_modify_command },
 	{ TERN_COMMAND_DESTROY_KEY, true, 0, 0, key_destroy_command },
 	{ TERN_COMMAND_CREATE_QP, true, sizeof(struct tern_command_create_qp), 0,
 	  qp_create_command },

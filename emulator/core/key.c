@@ -37,7 +37,10 @@ enum key_error key_resolve(const struct key_user *user, uint32_t key, uint64_t a
 		return KEY_UNKNOWN;
 	if (found->pd != user->pd)
 		return KEY_WRONG_PD;
-	if (access & ~found->access)
+	if (found->type == TERN_KEY_WINDOW_TYPE_2 && found->qpn != user->qpn)
+		return KEY_WRONG_PD;
+	/* Windows are for the peer. */
+	if ((access & ~found->access) || (key_is_window(found) && !(access & KEY_REMOTE_RIGHTS)))
 		return KEY_NO_ACCESS;
 	offset = address - found->address;
 	if (address < found->address || offset > found->pages.length ||
@@ -45,6 +48,10 @@ enum key_error key_resolve(const struct key_user *user, uint32_t key, uint64_t a
 		return KEY_OUT_OF_BOUNDS;
 	range->key = found;
 	range->offset = offset;
+	if (found->region) {
+		range->key = found->region;
+		range->offset += found->region_offset;
+	}
 	return KEY_OK;
 }
 
@@ -90,9 +97,13 @@ void *key_range_map(const struct key_range *range, uint64_t offset, size_t *leng
 	return guest_map(range->fn, address, length, write);
 }
 
-bool key_access_valid(uint32_t access)
+bool key_access_valid(const struct function *fn, uint32_t access)
 {
-	return !(access & ~ACCESS_KNOWN) &&
+	uint32_t known = ACCESS_KNOWN;
+
+	if (function_has(fn, FEATURE(MEMORY_WINDOWS)))
+		known |= TERN_ACCESS_WINDOW_BIND;
+	return !(access & ~known) &&
 	       (!(access & (TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_ATOMIC)) ||
 		(access & TERN_ACCESS_LOCAL_WRITE));
 }
@@ -120,7 +131,7 @@ static uint16_t region_set(struct command *command, struct memory_key *key)
 					 sizeof_command_header + field);
 	if (!key_address_valid(key->address, key->pages.length, key->access))
 		return REFUSE(address);
-	if (!key_access_valid(key->access))
+	if (!key_access_valid(command->fn, key->access))
 		return REFUSE(access);
 	return TERN_COMMAND_STATUS_OK;
 }
@@ -159,6 +170,9 @@ static uint16_t key_set(struct command *command, struct memory_key *key)
 		return region_set(command, key);
 	case TERN_KEY_FAST_REGISTRATION:
 		return free_key_set(command, FEATURE(FAST_REGISTRATION));
+	case TERN_KEY_WINDOW_TYPE_1:
+	case TERN_KEY_WINDOW_TYPE_2:
+		return free_key_set(command, FEATURE(MEMORY_WINDOWS));
 	default:
 		return REFUSE(type);
 	}
@@ -170,6 +184,7 @@ uint16_t key_create_command(struct command *command)
 {
 	struct memory_key made = { .index = 0 };
 	struct function *fn = command->fn;
+	struct memory_key *key;
 	uint16_t status;
 
 	if (!command->number || command->number >= KEY_COUNT)
@@ -179,8 +194,35 @@ uint16_t key_create_command(struct command *command)
 	status = key_set(command, &made);
 	if (status)
 		return status;
-	return table_insert_copy(&fn->keys, made.index, &made, sizeof(made)) ?
-	       TERN_COMMAND_STATUS_OK : TERN_COMMAND_STATUS_NO_RESOURCES;
+	key = table_insert_copy(&fn->keys, made.index, &made, sizeof(made));
+	if (!key)
+		return TERN_COMMAND_STATUS_NO_RESOURCES;
+	list_init(&key->bound);
+	return TERN_COMMAND_STATUS_OK;
+}
+
+uint16_t key_modify_command(struct command *command)
+{
+	struct memory_key made = { .index = 0 }, *key;
+	uint16_t status;
+
+	if (!command->number || command->number >= KEY_COUNT)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
+	key = table_get(&command->fn->keys, command->number);
+	if (!key)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_NOT_FOUND);
+	status = key_set(command, &made);
+	if (status)
+		return status;
+	if (made.type != TERN_KEY_REGION || key->type != TERN_KEY_REGION)
+		return command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
+				      struct tern_command_create_key, type);
+	/* IBTA 11.2.8.4 */
+	if (key->windows)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_IN_USE);
+	*key = made;
+	list_init(&key->bound);
+	return TERN_COMMAND_STATUS_OK;
 }
 
 uint16_t key_destroy_command(struct command *command)
@@ -189,9 +231,14 @@ uint16_t key_destroy_command(struct command *command)
 
 	if (!command->number || command->number >= KEY_COUNT)
 		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
-	key = table_remove(&command->fn->keys, command->number);
+	key = table_get(&command->fn->keys, command->number);
 	if (!key)
 		return command_refuse_number(command, TERN_COMMAND_STATUS_NOT_FOUND);
+	/* IBTA 10.6.3.4 */
+	if (key->windows)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_IN_USE);
+	key_unbind(key);
+	table_remove(&command->fn->keys, command->number);
 	free(key);
 	return TERN_COMMAND_STATUS_OK;
 }
@@ -203,6 +250,7 @@ void keys_reset(struct function *fn)
 
 	while ((key = table_next(&fn->keys, index, &index))) {
 		table_remove(&fn->keys, index);
+		list_remove(&key->bound);
 		free(key);
 	}
 }

@@ -7,9 +7,13 @@
 #ifndef TERN_KEY_H
 #define TERN_KEY_H
 
+#include "list.h"
 #include "memory.h"
+#include "tern_hw_queue.h"
 
 struct command;
+struct qp;
+struct tern_wqe_bind;
 struct tern_wqe_register;
 
 struct memory_key {
@@ -20,14 +24,20 @@ struct memory_key {
 	uint32_t pd;
 	uint32_t access;		/* TERN_ACCESS_* */
 	uint64_t address;		/* of its first byte */
-	struct page_list pages;
+	struct page_list pages;		/* of a window only its length */
 	struct page_cursor cursor;
+	unsigned int windows;		/* that are bound to this region */
+	/* A window that is bound. */
+	struct memory_key *region;
+	uint64_t region_offset;		/* of its first byte */
+	uint32_t qpn;			/* type 2: of whose peer it is... */
+	struct list bound;		/* ...in that qp->windows */
 };
 
 enum key_error {
 	KEY_OK = 0,
 	KEY_UNKNOWN,			/* none, wrong consumer byte, local DMA key not allowed */
-	KEY_WRONG_PD,
+	KEY_WRONG_PD,			/* or a window of another queue pair */
 	KEY_NO_ACCESS,			/* right not granted */
 	KEY_OUT_OF_BOUNDS,
 	KEY_WRONG_STATE,		/* not of a type, or not in a state, that allows it */
@@ -46,6 +56,7 @@ struct key_range {
 struct key_user {
 	struct function *fn;
 	uint32_t pd;
+	uint32_t qpn;
 	bool privileged;		/* may use TERN_KEY_LOCAL_DMA in local SGEs */
 };
 
@@ -77,17 +88,32 @@ void *key_range_map(const struct key_range *range, uint64_t offset, size_t *leng
  * has changed.
  */
 enum key_error key_register(const struct key_user *user, const struct tern_wqe_register *segment);
+enum key_error key_bind(struct qp *qp, const struct tern_wqe_bind *segment);
 enum key_error key_invalidate(const struct key_user *user, uint32_t key);
 /* May the peer of this queue pair have it invalidated? */
 enum key_error key_may_invalidate(const struct key_user *user, uint32_t key);
 
+/* The queue pair goes: its windows become free. */
+void key_free_windows(struct qp *qp);
+/* A window becomes free, whatever it was. */
+void key_unbind(struct memory_key *window);
+
+static inline bool key_is_window(const struct memory_key *key)
+{
+	return key->type == TERN_KEY_WINDOW_TYPE_1 || key->type == TERN_KEY_WINDOW_TYPE_2;
+}
+
+#define KEY_REMOTE_RIGHTS							\
+	(TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_READ | TERN_ACCESS_REMOTE_ATOMIC)
+
 /* Rights that are known, and none without the one it needs (IBTA 10.6.3.1)? */
-bool key_access_valid(uint32_t access);
+bool key_access_valid(const struct function *fn, uint32_t access);
 /* Do @length bytes from @address on make a region? */
 bool key_address_valid(uint64_t address, uint64_t length, uint32_t access);
 
 /* Commands */
 uint16_t key_create_command(struct command *command);
+uint16_t key_modify_command(struct command *command);
 uint16_t key_destroy_command(struct command *command);
 
 void keys_reset(struct function *fn);

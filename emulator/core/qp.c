@@ -179,6 +179,7 @@ static uint16_t qp_set(struct command *command, struct qp *qp)
 	qp->pd = from_le32(body->pd);
 	qp->doorbell_page = from_le32(body->doorbell_page);
 	qp->ops = ops_of(fn, qp->type);
+	list_init(&qp->windows);
 	queue_init(&qp->sq, qp, true);
 	queue_init(&qp->rq, qp, false);
 	if (!qp->ops)
@@ -205,7 +206,7 @@ static uint16_t qp_set(struct command *command, struct qp *qp)
 		return REFUSE(BAD_PARAMETER, xrcd);
 	if (body->reserved0)
 		return REFUSE(BAD_PARAMETER, reserved0);
-	qp->remote = (struct key_user){ .fn = fn, .pd = qp->pd };
+	qp->remote = (struct key_user){ .fn = fn, .pd = qp->pd, .qpn = qp->qpn };
 	qp->local = qp->remote;
 	qp->local.privileged = qp->flags & TERN_QP_PRIVILEGED;
 	return queues_set(command, qp);
@@ -261,6 +262,7 @@ static void qp_free(struct qp *qp)
 	work_queue_forget(&qp->sq);
 	work_queue_forget(&qp->rq);
 	qp->ops->destroy(qp);
+	key_free_windows(qp);
 	table_remove(&qp->fn->qps, qp->qpn);
 	if (qp->send_cq)
 		qp->send_cq->users--;

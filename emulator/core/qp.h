@@ -51,6 +51,7 @@ struct qp {
 	struct work_queue sq, rq;
 	struct srq *srq;		/* instead of rq, or NULL */
 	struct key_user local;		/* for its SGEs */
+	struct list windows;		/* type 2, bound by it */
 	struct key_user remote;		/* for what the peer asks: same PD, never privileged */
 	const struct qp_ops *ops;
 	void *private;			/* of its type */

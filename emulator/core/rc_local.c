@@ -5,7 +5,7 @@
 bool rc_local_opcode(uint8_t opcode)
 {
 	return opcode == TERN_WQE_NOP || opcode == TERN_WQE_LOCAL_INVALIDATE ||
-	       opcode == TERN_WQE_REGISTER;
+	       opcode == TERN_WQE_REGISTER || opcode == TERN_WQE_BIND_WINDOW;
 }
 
 /*
@@ -33,6 +33,9 @@ bool rc_local_execute(struct rdma_qp *rdma, struct request *request)
 		break;
 	case TERN_WQE_REGISTER:
 		error = key_register(user, &request->u.registration);
+		break;
+	case TERN_WQE_BIND_WINDOW:
+		error = key_bind(rdma->qp, &request->u.binding);
 		break;
 	default:
 		break;

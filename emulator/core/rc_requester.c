@@ -101,6 +101,7 @@ static uint8_t check(const struct rdma_qp *rdma, const struct send_wqe *wqe, enu
 	case TERN_WQE_SEND_INVALIDATE:
 	case TERN_WQE_LOCAL_INVALIDATE:
 	case TERN_WQE_REGISTER:
+	case TERN_WQE_BIND_WINDOW:
 		break;
 	case TERN_WQE_READ:
 		if (!rdma->attributes.initiator_depth)
@@ -167,6 +168,8 @@ static bool admit(struct rdma_qp *rdma)
 		request->inlined = wqe->inline_data;
 		if (wqe->registration)
 			request->u.registration = *wqe->registration;
+		else if (wqe->binding)
+			request->u.binding = *wqe->binding;
 		else if (wqe->inline_data)
 			memcpy(request->u.data, wqe->inline_data, wqe->length);
 		else

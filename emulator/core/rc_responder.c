@@ -461,7 +461,8 @@ void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 		break;
 	case WIRE_RC_SEND_LAST_INVALIDATE:
 	case WIRE_RC_SEND_ONLY_INVALIDATE:
-		if (function_has(rdma->qp->fn, FEATURE(FAST_REGISTRATION)))
+		if (function_has(rdma->qp->fn,
+				 FEATURE(FAST_REGISTRATION) | FEATURE(MEMORY_WINDOWS)))
 			execute_send(rdma, packet);
 		else
 			refuse_request(rdma);

@@ -66,6 +66,7 @@ struct request {
 	uint64_t swap_add, compare;	/* atomics */
 	union {
 		struct tern_wqe_register registration;
+		struct tern_wqe_bind binding;
 		struct sge sges[SEND_SGES_MAX];
 		uint8_t data[INLINE_MAX];
 	} u;

@@ -107,6 +107,7 @@ struct send_wqe {
 	const struct tern_address_vector *address;	/* UD and GSI SENDs, else NULL */
 	const struct tern_wqe_ethernet *ethernet;	/* ETHERNET, else NULL */
 	const struct tern_wqe_register *registration;	/* REGISTER, else NULL */
+	const struct tern_wqe_bind *binding;		/* BIND_WINDOW, else NULL */
 	const uint8_t *inline_data;	/* with TERN_WQE_INLINE, else NULL */
 	uint64_t length;		/* of the data, inline or by SGEs (sum in 64 bits) */
 	struct sge sges[SEND_SGES_MAX];

@@ -71,7 +71,10 @@ static bool segments_of(const struct qp *qp, uint8_t opcode, bool *remote, bool 
 		return qp->type == TERN_QP_RC && function_has(qp->fn, FEATURE(ATOMICS));
 	case TERN_WQE_SEND_INVALIDATE:
 	case TERN_WQE_LOCAL_INVALIDATE:
-		return qp->type == TERN_QP_RC && function_has(qp->fn, FEATURE(FAST_REGISTRATION));
+		return qp->type == TERN_QP_RC &&
+		       function_has(qp->fn, FEATURE(FAST_REGISTRATION) | FEATURE(MEMORY_WINDOWS));
+	case TERN_WQE_BIND_WINDOW:
+		return qp->type == TERN_QP_RC && function_has(qp->fn, FEATURE(MEMORY_WINDOWS));
 	case TERN_WQE_REGISTER:
 		/* It names bus addresses. */
 		return qp->type == TERN_QP_RC && (qp->flags & TERN_QP_PRIVILEGED) &&
@@ -87,7 +90,8 @@ static bool segments_of(const struct qp *qp, uint8_t opcode, bool *remote, bool 
 /* Without data, by SGEs or inline. */
 static bool dataless(uint8_t opcode)
 {
-	return opcode == TERN_WQE_LOCAL_INVALIDATE || opcode == TERN_WQE_REGISTER;
+	return opcode == TERN_WQE_LOCAL_INVALIDATE || opcode == TERN_WQE_REGISTER ||
+	       opcode == TERN_WQE_BIND_WINDOW;
 }
 
 static bool inline_allowed(uint8_t opcode)
@@ -135,6 +139,8 @@ static enum wqe_error parse(struct work_queue *wq, const struct tern_wqe_control
 	if (dataless(wqe->opcode)) {
 		if (wqe->opcode == TERN_WQE_REGISTER)
 			wqe->registration = (const void *)(wqe->raw + place);
+		else if (wqe->opcode == TERN_WQE_BIND_WINDOW)
+			wqe->binding = (const void *)(wqe->raw + place);
 		return wqe->sge_count || inline_length || (wqe->flags & TERN_WQE_INLINE) ?
 		       WQE_MALFORMED : WQE_OK;
 	}
@@ -167,6 +173,7 @@ enum wqe_error send_wqe_fetch(struct work_queue *wq, uint32_t index, struct send
 	wqe->address = NULL;
 	wqe->ethernet = NULL;
 	wqe->registration = NULL;
+	wqe->binding = NULL;
 	wqe->inline_data = NULL;
 	wqe->length = 0;
 	wqe->sge_count = 0;

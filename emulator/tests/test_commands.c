@@ -411,8 +411,6 @@ TERN_TEST(create_key)
 	REFUSED(BAD_PARAMETER, access);
 	body.access = htole32(TERN_ACCESS_ON_DEMAND);
 	REFUSED(BAD_PARAMETER, access);
-	body.access = htole32(TERN_ACCESS_WINDOW_BIND);
-	REFUSED(BAD_PARAMETER, access);
 	body.access = htole32(1U << 31);
 	REFUSED(BAD_PARAMETER, access);
 	body.address = htole64(UINT64_MAX - 8190);
@@ -420,7 +418,7 @@ TERN_TEST(create_key)
 	body.access = htole32(TERN_ACCESS_ZERO_BASED);
 	REFUSED(BAD_PARAMETER, address);
 	for (uint8_t type = 1; type; type++) {
-		if (type == TERN_KEY_FAST_REGISTRATION)
+		if (type <= TERN_KEY_WINDOW_TYPE_2)
 			continue;
 		body.type = type;
 		REFUSED(BAD_PARAMETER, type);

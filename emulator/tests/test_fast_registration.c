@@ -603,7 +603,8 @@ TERN_TEST(without_the_feature)
 	b = machine_create(pair.world, NULL, 0);
 	host_cable(a, b, 1000);
 	pair.b.driver = &pair.b.own_driver;
-	driver_start(pair.b.driver, b, 0, UINT64_C(1) << TERN_FEATURE_FAST_REGISTRATION);
+	driver_start(pair.b.driver, b, 0, UINT64_C(1) << TERN_FEATURE_FAST_REGISTRATION |
+		     UINT64_C(1) << TERN_FEATURE_MEMORY_WINDOWS);
 	CHECK_EQ(rdma_set_port(pair.b.driver, 9000, TERN_PORT_UP), 0);
 	rdma_side_start(&pair.a, a, &options, 0);
 	rdma_side_start(&pair.b, b, &options, 1);

@@ -134,6 +134,7 @@ TERN_TEST(shape_of_rdma_requests)
 			     opcode == TERN_WQE_WRITE_IMMEDIATE || opcode == TERN_WQE_READ ||
 			     opcode == TERN_WQE_CAS || opcode == TERN_WQE_FETCH_ADD ||
 			     opcode == TERN_WQE_SEND_INVALIDATE ||
+			     opcode == TERN_WQE_BIND_WINDOW ||
 			     opcode == TERN_WQE_LOCAL_INVALIDATE;
 
 		wqe.control.opcode = (uint8_t)opcode;

@@ -77,6 +77,39 @@ static void test_invalidate_encoding(void)
 	free(b);
 }
 
+static void test_bind_encoding(void)
+{
+	struct bench *b = bench_new(false);
+	struct ibv_mr mr = { .lkey = 0x11121314 };
+	struct ibv_mw mw = { .rkey = 0x010203ff };
+	struct ibv_mw_bind bind = {
+		.wr_id = 6,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_info = {
+			.mr = &mr, .addr = 0x1122334455667788, .length = 0x1000,
+			.mw_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_LOCAL_WRITE,
+		},
+	};
+	static const uint8_t expected[48] = {
+		0x0d, 0x01, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		/* address, length, window, region, access */
+		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0, 0x10, 0, 0, 0, 0, 0, 0,
+		0, 3, 2, 1, 0x14, 0x13, 0x12, 0x11, 4, 0, 0, 0, 0, 0, 0, 0,
+	};
+
+	CHECK(tern_bind_mw(&b->qp.base.qp, &mw, &bind) == 0);
+	CHECK(!memcmp(b->sq, expected, sizeof(expected)));
+	CHECK(mw.rkey == 0x01020300);
+	bind.bind_info.mw_access_flags = IBV_ACCESS_ON_DEMAND;
+	CHECK(tern_bind_mw(&b->qp.base.qp, &mw, &bind) == EINVAL);
+	CHECK(mw.rkey == 0x01020300);
+	/* To nothing. */
+	bind.bind_info = (struct ibv_mw_bind_info) {};
+	CHECK(tern_bind_mw(&b->qp.base.qp, &mw, &bind) == 0);
+	CHECK(le32toh(b->sq_record.index) == 2 && b->sq[64 + 32] == 1);
+	free(b);
+}
+
 static void test_inline_wraps(void)
 {
 	struct bench *b = bench_new(false);
@@ -371,6 +404,7 @@ int main(void)
 {
 	test_write_encoding();
 	test_invalidate_encoding();
+	test_bind_encoding();
 	test_inline_wraps();
 	test_ud_encoding();
 	test_atomic_encoding();

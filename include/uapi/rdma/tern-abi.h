@@ -15,6 +15,7 @@
 #define TERN_ABI_USER_H
 
 #include <linux/types.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 
 /* The kernel's and the provider's are equal, or the provider declines. */
 #define TERN_UVERBS_ABI_VERSION		1
@@ -36,6 +37,11 @@ struct tern_uresp_alloc_ucontext {
 	__u8 receive_sge_max;
 	__u8 srq_sge_max;
 	__u8 reserved0[2];
+};
+
+/* UVERBS_METHOD_QUERY_CONTEXT, of a context whose file came from another process, answers so. */
+enum tern_query_context_attrs {
+	TERN_ATTR_QUERY_CONTEXT_RESPONSE = (1U << UVERBS_ID_NS_SHIFT), /* as alloc_ucontext's */
 };
 
 /*
