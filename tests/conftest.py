@@ -87,6 +87,12 @@ def far(lab):
         yield scene
 
 
+@pytest.fixture(scope="session")
+def mixed(far):
+    """NICs: a tern, then soft-RoCE."""
+    return far.mixed_nics()
+
+
 def log_directory(item):
     """Where a failed test's logs go."""
     name = re.sub(r"[^\w.-]+", "_", item.nodeid.replace("tests/", ""))

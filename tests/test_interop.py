@@ -12,12 +12,6 @@ TIMEOUT = 18
 SIZES = [1, 2, 1000, 1023, 1024, 1025, 4096, 65536, 262144, 1048576]
 
 
-@pytest.fixture(scope="module")
-def mixed(far):
-    """NICs: a tern, then soft-RoCE."""
-    return far.mixed_nics()
-
-
 @pytest.fixture(params=["tern serves", "soft-RoCE serves"])
 def roles(request, mixed):
     """Server and client, both ways."""
