@@ -38,6 +38,62 @@ def test_many_connections(ends):
         programs.rping(*(ends if n % 2 else ends[::-1]), args="-C 3 -v")
 
 
+CYCLES = 10000
+
+
+def objects(pair, nics):
+    """All that could have been left: in the kernel, in its slabs, in the device."""
+    found = {}
+    for name, nic in zip("ab", nics):
+        out = nic.vm.out(f"rdma resource show link {nic.ibdev}; "
+                         "awk '/^(kmalloc|ib_|rdma|maple|radix)/ {print $1, $2 * $4}' /proc/slabinfo")
+        found[name, "resources"] = out.splitlines()[0].split(":", 2)[-1]
+        found[name, "slabs"] = sum(int(line.split()[1]) for line in out.splitlines()[1:])
+        for key, value in pair.ternd.counters(name).items():
+            if key.startswith("objects_"):
+                found[name, key] = value
+    return found
+
+
+def check_no_growth(before, after):
+    for key, value in before.items():
+        if key[1] == "slabs":
+            # Caches of the kernel come and go; what leaks with each cycle is more.
+            assert after[key] - value < 100 * CYCLES, (key, value, after[key])
+        else:
+            assert after[key] == value, (key, value, after[key])
+
+
+def test_connections_leave_nothing(ends, pair, guest_programs):
+    """10,000 connections by rdma_cm, a message each, with traffic beside."""
+    a, b = ends
+    port = 20990
+    programs_load = programs.start_load(b, a, 3600)
+    try:
+        before = objects(pair, ends)
+        server = a.vm.spawn(f"{guest_programs}/cm_churn -p {port} -n {CYCLES}", 3600)
+        a.vm.wait_for(f"rdma resource show cm_id | grep -q 'LISTEN.*:{port}'")
+        b.vm.run(f"{guest_programs}/cm_churn -p {port} -n {CYCLES} {a.address}", 3600)
+        server.wait()
+        for nic in ends:  # connections stay in TIMEWAIT for a while
+            nic.vm.wait_for("! rdma resource show cm_id | grep -q TIMEWAIT", 120)
+        check_no_growth(before, objects(pair, ends))
+    finally:
+        programs.end_load(programs_load)
+
+
+def test_objects_leave_nothing(ends, pair, guest_programs):
+    """Each kind made and destroyed 10,000 times, with traffic beside."""
+    a, b = ends
+    programs_load = programs.start_load(b, a, 3600)
+    try:
+        before = objects(pair, ends)
+        a.vm.run(f"{guest_programs}/object_churn {a.ibdev} {CYCLES}", 3600)
+        check_no_growth(before, objects(pair, ends))
+    finally:
+        programs.end_load(programs_load)
+
+
 def test_builds_inside_a_kernel_tree(tmp_path):
     """scripts/upstream-tree: the driver compiles where it would be upstream."""
     source = tmp_path / "linux"

@@ -51,6 +51,12 @@ size_t tern_nic_counters(const struct tern_nic *nic, unsigned int fn,
 	add(counters, count, &n, "wire_reordered", mac->rule_hits[TERN_WIRE_REORDER]);
 	add(counters, count, &n, "wire_corrupted", mac->rule_hits[TERN_WIRE_CORRUPT]);
 	add(counters, count, &n, "wire_hold_overflow", mac->hold_overflow);
+	/* Not counters: how many there are now. */
+	add(counters, count, &n, "objects_eqs", function->eqs.used);
+	add(counters, count, &n, "objects_cqs", function->cqs.used);
+	add(counters, count, &n, "objects_keys", function->keys.used);
+	add(counters, count, &n, "objects_qps", function->qps.used);
+	add(counters, count, &n, "objects_srqs", function->srqs.used);
 	return n;
 }
 

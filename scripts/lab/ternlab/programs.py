@@ -76,11 +76,11 @@ def start_load(server, client, seconds=60):
     """RDMA WRITEs and a flood of pings, until something breaks them; the processes."""
     port = next(_ports)
     one = f"ib_write_bw -F -p {port} -s 65536 -D {seconds} -f 1"
-    s = server.vm.spawn(f"{one} -d {server.ibdev} -x {server.gid_index(server.address)}", 90)
+    s = server.vm.spawn(f"{one} -d {server.ibdev} -x {server.gid_index(server.address)}", seconds + 30)
     _listening(s, server.vm, port)
     c = client.vm.spawn(f"{one} -d {client.ibdev} -x {client.gid_index(client.address)} "
-                        f"{server.address}", 90)
-    ping = client.vm.spawn(f"ping -q -i 0.01 -W 1 {server.address}", 90)
+                        f"{server.address}", seconds + 30)
+    ping = client.vm.spawn(f"ping -q -i 0.01 -W 1 {server.address}", seconds + 30)
     client.vm.wait_for(f"rdma resource show qp link {client.ibdev} | "
                        "grep -q 'type RC.* state RTS'", 20)
     return [s, c, ping]
