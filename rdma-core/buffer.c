@@ -26,6 +26,7 @@ int tern_buffer_alloc(struct tern_context *ctx, struct tern_buffer *buffer, size
 	int ret;
 
 	length = align(length, ctx->page_size);
+	buffer->owner = NULL;
 	buffer->base = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			    -1, 0);
 	if (buffer->base == MAP_FAILED)
@@ -41,10 +42,44 @@ int tern_buffer_alloc(struct tern_context *ctx, struct tern_buffer *buffer, size
 	return 0;
 }
 
+/* The same by the allocator of @parent, if it has one. */
+int tern_buffer_alloc_in(struct tern_context *ctx, struct tern_pd *parent,
+			 enum tern_resource resource, struct tern_buffer *buffer, size_t length)
+{
+	int ret;
+
+	if (!parent || !parent->alloc)
+		return tern_buffer_alloc(ctx, buffer, length);
+	length = align(length, ctx->page_size);
+	buffer->base = parent->alloc(&parent->ibv_pd, parent->pd_context, length, ctx->page_size,
+				     resource);
+	if (buffer->base == IBV_ALLOCATOR_USE_DEFAULT)
+		return tern_buffer_alloc(ctx, buffer, length);
+	if (!buffer->base)
+		return ENOMEM;
+	ret = (uintptr_t)buffer->base % ctx->page_size ? EINVAL : 0;
+	if (!ret && ibv_dontfork_range(buffer->base, length))
+		ret = errno;
+	if (ret) {
+		parent->free(&parent->ibv_pd, parent->pd_context, buffer->base, resource);
+		return ret;
+	}
+	memset(buffer->base, 0, length);
+	buffer->length = length;
+	buffer->owner = parent;
+	buffer->resource = resource;
+	return 0;
+}
+
 void tern_buffer_free(struct tern_buffer *buffer)
 {
+	struct tern_pd *owner = buffer->owner;
+
 	ibv_dofork_range(buffer->base, buffer->length);
-	munmap(buffer->base, buffer->length);
+	if (owner)
+		owner->free(&owner->ibv_pd, owner->pd_context, buffer->base, buffer->resource);
+	else
+		munmap(buffer->base, buffer->length);
 }
 
 static int tern_record_page_add(struct tern_context *ctx)

@@ -21,6 +21,16 @@ struct tern_create_cq_resp {
 	struct tern_uresp_create_cq drv;
 };
 
+struct tern_create_cq_ex {
+	struct ibv_create_cq_ex ibv_cmd;
+	struct tern_ureq_create_cq drv;
+};
+
+struct tern_create_cq_ex_resp {
+	struct ib_uverbs_ex_create_cq_resp ibv_resp;
+	struct tern_uresp_create_cq drv;
+};
+
 static_assert(sizeof(struct tern_create_cq) ==
 	      sizeof(struct ibv_create_cq) + sizeof(struct tern_ureq_create_cq),
 	      "create CQ command");
@@ -30,6 +40,69 @@ static_assert(sizeof(struct tern_resize_cq) ==
 static_assert(sizeof(struct tern_create_cq_resp) ==
 	      sizeof(struct ib_uverbs_create_cq_resp) + sizeof(struct tern_uresp_create_cq),
 	      "create CQ response");
+static_assert(sizeof(struct tern_create_cq_ex) ==
+	      sizeof(struct ibv_create_cq_ex) + sizeof(struct tern_ureq_create_cq),
+	      "create extended CQ command");
+static_assert(sizeof(struct tern_create_cq_ex_resp) ==
+	      sizeof(struct ib_uverbs_ex_create_cq_resp) + sizeof(struct tern_uresp_create_cq),
+	      "create extended CQ response");
+
+static void tern_cq_free(struct tern_context *ctx, struct tern_cq *cq)
+{
+	tern_record_free(ctx, cq->record);
+	tern_buffer_free(&cq->buffer);
+	tern_parent_put(cq->parent);
+	free(cq);
+}
+
+/* A completion queue that the kernel does not know yet, and what it is to be told. */
+static struct tern_cq *tern_cq_new(struct tern_context *ctx, struct ibv_pd *ibpd, uint32_t cqe,
+				   struct tern_ureq_create_cq *request)
+{
+	struct tern_cq *cq;
+	int ret;
+
+	if (cqe < 1 || cqe > ctx->cq_entries_max) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	cq = calloc(1, sizeof(*cq));
+	if (!cq) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	cq->size = cqe < 2 ? 2 : roundup_pow_of_two(cqe);
+	cq->qps = ctx->qps;
+
+	cq->parent = ibpd ? tern_parent_get(ibpd) : NULL;
+	/* Who has one thread for it has no use for a lock. */
+	cq->lock.unneeded = cq->parent && cq->parent->td;
+
+	ret = tern_buffer_alloc_in(ctx, cq->parent, TERN_RESOURCE_COMPLETION_QUEUE, &cq->buffer,
+				   cq->size * sizeof(struct tern_cqe));
+	if (ret)
+		goto err_cq;
+	cq->ring = cq->buffer.base;
+	cq->record = tern_record_alloc(ctx);
+	if (!cq->record) {
+		ret = errno;
+		goto err_buffer;
+	}
+
+	request->queue_address = (uintptr_t)cq->ring;
+	request->record_address = (uintptr_t)cq->record;
+	request->shift = ilog32(cq->size) - 1;
+	return cq;
+
+err_buffer:
+	tern_buffer_free(&cq->buffer);
+err_cq:
+	tern_parent_put(cq->parent);
+	free(cq);
+	errno = ret;
+	return NULL;
+}
 
 struct ibv_cq *tern_create_cq(struct ibv_context *ibctx, int cqe,
 			      struct ibv_comp_channel *channel, int comp_vector)
@@ -40,45 +113,74 @@ struct ibv_cq *tern_create_cq(struct ibv_context *ibctx, int cqe,
 	struct tern_cq *cq;
 	int ret;
 
-	if (cqe < 1 || cqe > ctx->cq_entries_max) {
+	if (cqe < 1) {
 		errno = EINVAL;
 		return NULL;
 	}
-
-	cq = calloc(1, sizeof(*cq));
+	cq = tern_cq_new(ctx, NULL, cqe, &cmd.drv);
 	if (!cq)
 		return NULL;
-	cq->size = cqe < 2 ? 2 : roundup_pow_of_two(cqe);
-	cq->qps = ctx->qps;
-
-	ret = tern_buffer_alloc(ctx, &cq->buffer, cq->size * sizeof(struct tern_cqe));
-	if (ret)
-		goto err_cq;
-	cq->ring = cq->buffer.base;
-	cq->record = tern_record_alloc(ctx);
-	if (!cq->record) {
-		ret = errno;
-		goto err_buffer;
-	}
-
-	cmd.drv.queue_address = (uintptr_t)cq->ring;
-	cmd.drv.record_address = (uintptr_t)cq->record;
-	cmd.drv.shift = ilog32(cq->size) - 1;
 	ret = ibv_cmd_create_cq(ibctx, cqe, channel, comp_vector, &cq->base.cq, &cmd.ibv_cmd,
 				sizeof(cmd), &resp.ibv_resp, sizeof(resp));
-	if (ret)
-		goto err_record;
+	if (ret) {
+		tern_cq_free(ctx, cq);
+		errno = ret;
+		return NULL;
+	}
 	cq->cqn = resp.drv.cqn;
 	return &cq->base.cq;
+}
 
-err_record:
-	tern_record_free(ctx, cq->record);
-err_buffer:
-	tern_buffer_free(&cq->buffer);
-err_cq:
-	free(cq);
-	errno = ret;
-	return NULL;
+static int tern_check_cq(const struct tern_context *ctx, const struct ibv_cq_init_attr_ex *attr)
+{
+	uint64_t wc_flags = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_CVLAN;
+
+	if (ctx->timestamps)
+		wc_flags |= IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+	if (attr->comp_mask & ~(IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD) ||
+	    attr->wc_flags & ~wc_flags)
+		return EOPNOTSUPP;
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
+	    (!attr->parent_domain || !to_tern_pd(attr->parent_domain)->contained))
+		return EINVAL;
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
+	    attr->flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED)
+		return EOPNOTSUPP;
+	return 0;
+}
+
+struct ibv_cq_ex *tern_create_cq_ex(struct ibv_context *ibctx, struct ibv_cq_init_attr_ex *attr)
+{
+	struct tern_context *ctx = to_tern_context(ibctx);
+	struct tern_create_cq_ex_resp resp = {};
+	struct tern_create_cq_ex cmd = {};
+	struct ibv_pd *ibpd = NULL;
+	struct tern_cq *cq;
+	int ret;
+
+	ret = tern_check_cq(ctx, attr);
+	if (ret) {
+		errno = ret;
+		return NULL;
+	}
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD)
+		ibpd = attr->parent_domain;
+	cq = tern_cq_new(ctx, ibpd, attr->cqe, &cmd.drv);
+	if (!cq)
+		return NULL;
+	ret = ibv_cmd_create_cq_ex(ibctx, attr, &cq->base, &cmd.ibv_cmd, sizeof(cmd),
+				   &resp.ibv_resp, sizeof(resp), 0);
+	if (ret) {
+		tern_cq_free(ctx, cq);
+		errno = ret;
+		return NULL;
+	}
+	cq->cqn = resp.drv.cqn;
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
+	    attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED)
+		cq->lock.unneeded = true;
+	tern_cq_ex_init(cq);
+	return &cq->base.cq_ex;
 }
 
 /*
@@ -150,9 +252,7 @@ int tern_destroy_cq(struct ibv_cq *ibcq)
 	ret = ibv_cmd_destroy_cq(ibcq);
 	if (ret)
 		return ret;
-	tern_record_free(ctx, cq->record);
-	tern_buffer_free(&cq->buffer);
-	free(cq);
+	tern_cq_free(ctx, cq);
 	return 0;
 }
 

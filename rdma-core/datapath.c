@@ -315,6 +315,16 @@ static inline bool tern_complete(struct tern_cq *cq, const struct tern_cqe *cqe,
 	return true;
 }
 
+bool tern_complete_one(struct tern_cq *cq, const struct tern_cqe *cqe, uint64_t *wr_id)
+{
+	struct ibv_wc wc;
+
+	if (!tern_complete(cq, cqe, &wc))
+		return false;
+	*wr_id = wc.wr_id;
+	return true;
+}
+
 int tern_poll_cq(struct ibv_cq *ibcq, int count, struct ibv_wc *wc)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);

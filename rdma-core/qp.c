@@ -184,8 +184,8 @@ static void tern_free_rq(struct tern_context *ctx, struct tern_rq *rq)
 }
 
 /* Without requests there is no ring; one entry remains for what a broken device may complete. */
-static int tern_alloc_sq(struct tern_context *ctx, struct tern_sq *sq, bool datagram,
-			 const struct ibv_qp_cap *cap)
+static int tern_alloc_sq(struct tern_context *ctx, struct tern_pd *parent, struct tern_sq *sq,
+			 bool datagram, const struct ibv_qp_cap *cap)
 {
 	int ret;
 
@@ -193,8 +193,8 @@ static int tern_alloc_sq(struct tern_context *ctx, struct tern_sq *sq, bool data
 		ret = tern_size_sq(ctx, sq, datagram, cap);
 		if (ret)
 			goto err;
-		ret = tern_buffer_alloc(ctx, &sq->buffer,
-					((size_t)sq->mask + 1) << TERN_WQE_BLOCK_SHIFT);
+		ret = tern_buffer_alloc_in(ctx, parent, TERN_RESOURCE_SEND_QUEUE, &sq->buffer,
+					   ((size_t)sq->mask + 1) << TERN_WQE_BLOCK_SHIFT);
 		if (ret)
 			goto err;
 		sq->ring = sq->buffer.base;
@@ -217,7 +217,7 @@ err:
 	return ret;
 }
 
-static int tern_alloc_rq(struct tern_context *ctx, struct tern_rq *rq,
+static int tern_alloc_rq(struct tern_context *ctx, struct tern_pd *parent, struct tern_rq *rq,
 			 const struct ibv_qp_cap *cap)
 {
 	int ret;
@@ -226,8 +226,8 @@ static int tern_alloc_rq(struct tern_context *ctx, struct tern_rq *rq,
 		ret = tern_size_rq(ctx, rq, cap);
 		if (ret)
 			goto err;
-		ret = tern_buffer_alloc(ctx, &rq->buffer,
-					((size_t)rq->mask + 1) << rq->stride_shift);
+		ret = tern_buffer_alloc_in(ctx, parent, TERN_RESOURCE_RECEIVE_QUEUE, &rq->buffer,
+					   ((size_t)rq->mask + 1) << rq->stride_shift);
 		if (ret)
 			goto err;
 		rq->ring = rq->buffer.base;
@@ -312,6 +312,10 @@ struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_a
 		errno = ENOMEM;
 		return NULL;
 	}
+	qp->parent = tern_parent_get(attr->pd);
+	/* One thread uses what is made in a thread domain. */
+	qp->sq.lock.unneeded = qp->parent && qp->parent->td;
+	qp->rq.lock.unneeded = qp->sq.lock.unneeded;
 	if (send_ops) {
 		ret = tern_wr_init(qp, attr->qp_type, attr->send_ops_flags);
 		if (ret)
@@ -322,10 +326,10 @@ struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_a
 		attr->cap.max_recv_wr = 0;
 		attr->cap.max_recv_sge = 0;
 	}
-	ret = tern_alloc_sq(ctx, &qp->sq, datagram, &attr->cap);
+	ret = tern_alloc_sq(ctx, qp->parent, &qp->sq, datagram, &attr->cap);
 	if (ret)
 		goto err_staged;
-	ret = tern_alloc_rq(ctx, &qp->rq, &attr->cap);
+	ret = tern_alloc_rq(ctx, qp->parent, &qp->rq, &attr->cap);
 	if (ret)
 		goto err_sq;
 	qp->sq.ops = tern_ops_of(attr->qp_type);
@@ -375,6 +379,7 @@ err_sq:
 err_staged:
 	free(qp->staged);
 err_qp:
+	tern_parent_put(qp->parent);
 	free(qp);
 	errno = ret;
 	return NULL;
@@ -473,6 +478,7 @@ int tern_destroy_qp(struct ibv_qp *ibqp)
 	tern_free_rq(ctx, &qp->rq);
 	tern_free_sq(ctx, &qp->sq);
 	free(qp->staged);
+	tern_parent_put(qp->parent);
 	free(qp);
 	return 0;
 }

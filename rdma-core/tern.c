@@ -32,6 +32,7 @@ static void tern_free_context(struct ibv_context *ibctx)
 {
 	struct tern_context *ctx = to_tern_context(ibctx);
 
+	tern_clock_unmap(ctx);
 	munmap(ctx->doorbell, ctx->page_size);
 	tern_record_pages_free(ctx);
 	tern_qp_table_free(ctx);
@@ -43,17 +44,21 @@ static void tern_free_context(struct ibv_context *ibctx)
 
 static const struct verbs_context_ops tern_context_ops = {
 	.alloc_mw = tern_alloc_mw,
+	.alloc_parent_domain = tern_alloc_parent_domain,
 	.alloc_pd = tern_alloc_pd,
+	.alloc_td = tern_alloc_td,
 	.attach_mcast = ibv_cmd_attach_mcast,
 	.bind_mw = tern_bind_mw,
 	.cq_event = tern_cq_event,
 	.create_ah = tern_create_ah,
 	.create_cq = tern_create_cq,
+	.create_cq_ex = tern_create_cq_ex,
 	.create_qp = tern_create_qp,
 	.create_qp_ex = tern_create_qp_ex,
 	.create_srq = tern_create_srq,
 	.dealloc_mw = tern_dealloc_mw,
 	.dealloc_pd = tern_dealloc_pd,
+	.dealloc_td = tern_dealloc_td,
 	.dereg_mr = tern_dereg_mr,
 	.destroy_ah = tern_destroy_ah,
 	.destroy_cq = tern_destroy_cq,
@@ -73,6 +78,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.query_device_ex = tern_query_device_ex,
 	.query_port = tern_query_port,
 	.query_qp = tern_query_qp,
+	.query_rt_values = tern_query_rt_values,
 	.query_srq = tern_query_srq,
 	.reg_dmabuf_mr = tern_reg_dmabuf_mr,
 	.reg_mr = tern_reg_mr,
@@ -87,6 +93,7 @@ static const struct verbs_context_ops tern_context_ops = {
 static int tern_set_context(struct tern_context *ctx, const struct tern_uresp_alloc_ucontext *resp)
 {
 	void *page;
+	int ret;
 
 	/* The sizes are used in shifts: a kernel that lies is not worked with. */
 	if (resp->cq_shift_max > 24 || resp->sq_shift_max > 24 ||
@@ -107,7 +114,13 @@ static int tern_set_context(struct tern_context *ctx, const struct tern_uresp_al
 	if (page == MAP_FAILED)
 		return errno;
 	ctx->doorbell = page;
-	return 0;
+	/* A kernel that has none to give says 0. */
+	if (!resp->clock_offset)
+		return 0;
+	ret = tern_clock_map(ctx, resp->clock_offset);
+	if (ret)
+		munmap(ctx->doorbell, ctx->page_size);
+	return ret;
 }
 
 static int tern_get_context(struct tern_context *ctx)

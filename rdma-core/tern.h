@@ -25,14 +25,18 @@
 
 /*
  * A spin lock that is inline: a call to the C library's costs as much as the
- * rest of a poll that finds nothing. Zero is unlocked.
+ * rest of a poll that finds nothing. Zero is unlocked. The application may
+ * have promised that it has no use for it.
  */
 struct tern_lock {
 	atomic_uint taken;
+	bool unneeded;
 };
 
 static inline void tern_lock(struct tern_lock *lock)
 {
+	if (lock->unneeded)
+		return;
 	while (unlikely(atomic_exchange_explicit(&lock->taken, 1, memory_order_acquire))) {
 		while (atomic_load_explicit(&lock->taken, memory_order_relaxed)) {
 #if defined(__i386__) || defined(__x86_64__)
@@ -47,10 +51,36 @@ static inline void tern_unlock(struct tern_lock *lock)
 	atomic_store_explicit(&lock->taken, 0, memory_order_release);
 }
 
+struct tern_td {
+	struct ibv_td ibv_td;
+	atomic_uint users;		/* parent domains */
+};
+
+/* A protection domain, or a parent domain, which contains one. */
+struct tern_pd {
+	struct ibv_pd ibv_pd;
+	atomic_uint users;		/* parent domains; of one: queues */
+	struct tern_pd *contained;	/* NULL: it is no parent domain, as are all below */
+	struct tern_td *td;
+	void *(*alloc)(struct ibv_pd *pd, void *pd_context, size_t size, size_t alignment,
+		       uint64_t resource_type);
+	void (*free)(struct ibv_pd *pd, void *pd_context, void *ptr, uint64_t resource_type);
+	void *pd_context;
+};
+
+/* What a parent domain's allocator is told that memory is for. */
+enum tern_resource {
+	TERN_RESOURCE_SEND_QUEUE,
+	TERN_RESOURCE_RECEIVE_QUEUE,
+	TERN_RESOURCE_COMPLETION_QUEUE,
+};
+
 /* Whole pages that the device works on, kept out of forked children. */
 struct tern_buffer {
 	void *base;
 	size_t length;
+	struct tern_pd *owner;		/* whose allocator it came from, if from one */
+	enum tern_resource resource;	/* then */
 };
 
 /*
@@ -69,6 +99,8 @@ struct tern_context {
 	uint8_t *doorbell;		/* this process's doorbell page */
 	size_t page_size;
 	bool records;			/* the device follows queue records */
+	bool timestamps;		/* it has a clock, and completions its time */
+	void *clock;			/* the page of it, if so */
 	uint32_t cq_entries_max;
 	uint32_t sq_blocks_max;
 	uint32_t rq_entries_max;
@@ -102,6 +134,10 @@ struct tern_cq {
 	uint32_t arm;			/* the last arm word */
 	uint32_t events;		/* that libibverbs has handed out */
 	uint32_t armed_at_events;	/* and had when the CQ was armed */
+	/* Between start_poll and end_poll: the entry that the readers tell of. */
+	const struct tern_cqe *current;
+	struct ibv_wc wc;
+	struct tern_pd *parent;		/* a parent domain that it was made in */
 	struct tern_buffer buffer;
 };
 
@@ -176,6 +212,7 @@ struct tern_qp {
 	uint8_t *doorbell_receive;
 	struct tern_sq sq;
 	struct tern_rq rq;
+	struct tern_pd *parent;		/* a parent domain that it was made in */
 	struct tern_staged *staged;	/* for ibv_wr_*(); under the send queue's lock */
 	struct tern_srq *srq;		/* instead of rq, or NULL */
 };
@@ -183,6 +220,11 @@ struct tern_qp {
 static inline struct tern_context *to_tern_context(struct ibv_context *ctx)
 {
 	return container_of(ctx, struct tern_context, ibv_ctx.context);
+}
+
+static inline struct tern_pd *to_tern_pd(struct ibv_pd *pd)
+{
+	return container_of(pd, struct tern_pd, ibv_pd);
 }
 
 static inline struct tern_ah *to_tern_ah(struct ibv_ah *ah)
@@ -258,6 +300,8 @@ static inline void tern_publish(struct tern_queue_record *record, __le32 *wants_
 
 /* buffer.c */
 int tern_buffer_alloc(struct tern_context *ctx, struct tern_buffer *buffer, size_t length);
+int tern_buffer_alloc_in(struct tern_context *ctx, struct tern_pd *parent,
+			 enum tern_resource resource, struct tern_buffer *buffer, size_t length);
 void tern_buffer_free(struct tern_buffer *buffer);
 struct tern_queue_record *tern_record_alloc(struct tern_context *ctx);
 void tern_record_free(struct tern_context *ctx, struct tern_queue_record *record);
@@ -267,8 +311,6 @@ void tern_record_pages_free(struct tern_context *ctx);
 int tern_query_device_ex(struct ibv_context *ibctx, const struct ibv_query_device_ex_input *input,
 			 struct ibv_device_attr_ex *attr, size_t attr_size);
 int tern_query_port(struct ibv_context *ibctx, uint8_t port, struct ibv_port_attr *attr);
-struct ibv_pd *tern_alloc_pd(struct ibv_context *ibctx);
-int tern_dealloc_pd(struct ibv_pd *ibpd);
 struct ibv_mr *tern_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uint64_t iova,
 			   int access);
 struct ibv_mr *tern_reg_dmabuf_mr(struct ibv_pd *ibpd, uint64_t offset, size_t length,
@@ -288,6 +330,7 @@ int tern_destroy_ah(struct ibv_ah *ibah);
 /* cq.c */
 struct ibv_cq *tern_create_cq(struct ibv_context *ibctx, int cqe,
 			      struct ibv_comp_channel *channel, int comp_vector);
+struct ibv_cq_ex *tern_create_cq_ex(struct ibv_context *ibctx, struct ibv_cq_init_attr_ex *attr);
 int tern_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr);
 int tern_resize_cq(struct ibv_cq *ibcq, int cqe);
 int tern_destroy_cq(struct ibv_cq *ibcq);
@@ -328,8 +371,27 @@ uint32_t tern_put_one(struct tern_sq *sq, uint32_t slot, uint32_t posted,
 void tern_publish_sends(struct tern_qp *qp, uint32_t producer, uint32_t posted);
 int tern_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int tern_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+bool tern_complete_one(struct tern_cq *cq, const struct tern_cqe *cqe, uint64_t *wr_id);
 int tern_poll_cq(struct ibv_cq *ibcq, int count, struct ibv_wc *wc);
 int tern_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
+
+/* domain.c */
+struct ibv_pd *tern_alloc_pd(struct ibv_context *ibctx);
+int tern_dealloc_pd(struct ibv_pd *ibpd);
+struct ibv_td *tern_alloc_td(struct ibv_context *ibctx, struct ibv_td_init_attr *attr);
+int tern_dealloc_td(struct ibv_td *ibtd);
+struct ibv_pd *tern_alloc_parent_domain(struct ibv_context *ibctx,
+					struct ibv_parent_domain_init_attr *attr);
+struct tern_pd *tern_parent_get(struct ibv_pd *ibpd);
+void tern_parent_put(struct tern_pd *parent);
+
+/* cq_ex.c */
+void tern_cq_ex_init(struct tern_cq *cq);
+
+/* clock.c */
+int tern_clock_map(struct tern_context *ctx, uint64_t offset);
+void tern_clock_unmap(struct tern_context *ctx);
+int tern_query_rt_values(struct ibv_context *ibctx, struct ibv_values_ex *values);
 
 /* wr.c */
 int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops);

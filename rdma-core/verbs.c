@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Queries, protection domains, memory regions. */
+/* Queries, memory regions. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,33 +30,6 @@ int tern_query_port(struct ibv_context *ibctx, uint8_t port, struct ibv_port_att
 	struct ibv_query_port cmd;
 
 	return ibv_cmd_query_port(ibctx, port, attr, &cmd, sizeof(cmd));
-}
-
-struct ibv_pd *tern_alloc_pd(struct ibv_context *ibctx)
-{
-	struct ib_uverbs_alloc_pd_resp resp;
-	struct ibv_alloc_pd cmd;
-	struct ibv_pd *pd;
-
-	pd = calloc(1, sizeof(*pd));
-	if (!pd)
-		return NULL;
-	if (ibv_cmd_alloc_pd(ibctx, pd, &cmd, sizeof(cmd), &resp, sizeof(resp))) {
-		free(pd);
-		return NULL;
-	}
-	return pd;
-}
-
-int tern_dealloc_pd(struct ibv_pd *ibpd)
-{
-	int ret;
-
-	ret = ibv_cmd_dealloc_pd(ibpd);
-	if (ret)
-		return ret;
-	free(ibpd);
-	return 0;
 }
 
 struct ibv_mr *tern_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uint64_t iova,

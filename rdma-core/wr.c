@@ -206,7 +206,8 @@ static void tern_wr_set_sge_list(struct ibv_qp_ex *qp_ex, size_t count, const st
 		tern_staged_fail(staged, EINVAL);
 		return;
 	}
-	memcpy(staged->sges, sges, count * sizeof(*sges));
+	if (count)
+		memcpy(staged->sges, sges, count * sizeof(*sges));
 	staged->wr.num_sge = count;
 }
 

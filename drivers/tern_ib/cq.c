@@ -145,7 +145,10 @@ int tern_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct tern_ib_cq *cq = to_tern_cq(ibcq);
 	int err;
 
-	if (attr->flags)
+	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
+		return -EOPNOTSUPP;
+	/* Each completion has its time, asked for or not. */
+	if (attr->flags && !tern_has(dev->tern, TERN_FEATURE_TIMESTAMPS))
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > dev->limits.max_cqe)
 		return -EINVAL;

@@ -6,6 +6,9 @@
 #include "verbs.h"
 #include "tern_hw_pci.h"
 
+/* The device's clock counts nanoseconds. */
+#define TERN_IB_CLOCK_KHZ	(NSEC_PER_SEC / 1000)
+
 /* Queues of the netdev come from the same numbers: each has a queue pair and a CQ. */
 static u32 tern_ib_netdev_queues(const struct tern_device *tern)
 {
@@ -91,6 +94,10 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	}
 	attr->max_pkeys = limits->pkey_count;
 	attr->local_ca_ack_delay = caps->ack_delay;
+	if (tern_has(dev->tern, TERN_FEATURE_TIMESTAMPS)) {
+		attr->timestamp_mask = U64_MAX;
+		attr->hca_core_clock = TERN_IB_CLOCK_KHZ;
+	}
 	attr->cq_caps.max_cq_moderation_count = U16_MAX;
 	attr->cq_caps.max_cq_moderation_period = U16_MAX;
 	return 0;

@@ -45,6 +45,7 @@ struct tern_ib_device {
  * @ib: the core's part
  * @doorbell_page: number of its doorbell page
  * @doorbell_entry: how it is mapped
+ * @clock_entry: how the clock page is mapped; NULL without
  * @records_lock: protects @records and the counts of its elements
  * @records: pages with queue records, struct tern_ib_record_page
  */
@@ -52,6 +53,7 @@ struct tern_ib_ucontext {
 	struct ib_ucontext ib;
 	u32 doorbell_page;
 	struct rdma_user_mmap_entry *doorbell_entry;
+	struct rdma_user_mmap_entry *clock_entry;
 	struct mutex records_lock;	/* records, and the counts of its elements */
 	struct list_head records;
 };

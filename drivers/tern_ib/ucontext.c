@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Tern RDMA driver: what a process has of the device: a doorbell page of its own. */
+/* Tern RDMA driver: what a process has of the device: a doorbell page, and the clock. */
 #include <linux/slab.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <uapi/rdma/tern-abi.h>
 
 #include "internal.h"
+#include "tern_hw_pci.h"
 #include "verbs.h"
 
 #define UVERBS_MODULE_NAME tern_ib
 #include <rdma/uverbs_named_ioctl.h>
 
 /**
- * struct tern_ib_mmap_entry - a doorbell page that a process may map
+ * struct tern_ib_mmap_entry - a page of the device that a process may map
  * @rdma: the core's part
  * @dev: the device
+ * @clock: the clock page, not a doorbell page
  * @page: number of the doorbell page
  *
- * It outlives its context where a mapping does, and keeps the page from being
- * given to another process until then.
+ * It outlives its context where a mapping does, and keeps a doorbell page from
+ * being given to another process until then.
  */
 struct tern_ib_mmap_entry {
 	struct rdma_user_mmap_entry rdma;
 	struct tern_ib_device *dev;
+	bool clock;
 	u32 page;
 };
 
@@ -34,7 +37,8 @@ void tern_ib_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 {
 	struct tern_ib_mmap_entry *entry = to_tern_mmap_entry(rdma_entry);
 
-	tern_doorbell_page_free(entry->dev->tern, entry->page);
+	if (!entry->clock)
+		tern_doorbell_page_free(entry->dev->tern, entry->page);
 	kfree(entry);
 }
 
@@ -65,6 +69,28 @@ free_entry:
 	return err;
 }
 
+static int tern_ib_add_clock(struct tern_ib_ucontext *ucontext)
+{
+	struct tern_ib_device *dev = to_tern_ib(ucontext->ib.device);
+	struct tern_ib_mmap_entry *entry;
+	int err;
+
+	if (!tern_has(dev->tern, TERN_FEATURE_TIMESTAMPS))
+		return 0;
+	entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	if (!entry)
+		return -ENOMEM;
+	entry->dev = dev;
+	entry->clock = true;
+	err = rdma_user_mmap_entry_insert(&ucontext->ib, &entry->rdma, PAGE_SIZE);
+	if (err) {
+		kfree(entry);
+		return err;
+	}
+	ucontext->clock_entry = &entry->rdma;
+	return 0;
+}
+
 static void tern_ib_describe_ucontext(const struct tern_ib_ucontext *ucontext,
 				      struct tern_uresp_alloc_ucontext *response)
 {
@@ -82,6 +108,9 @@ static void tern_ib_describe_ucontext(const struct tern_ib_ucontext *ucontext,
 		.receive_sge_max = dev->limits.max_recv_sge,
 		.srq_sge_max = dev->limits.max_srq_sge,
 	};
+	/* The doorbell page was first: its offset is 0, no other's is. */
+	if (ucontext->clock_entry)
+		response->clock_offset = rdma_user_mmap_get_offset(ucontext->clock_entry);
 }
 
 int tern_ib_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata)
@@ -100,13 +129,18 @@ int tern_ib_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udat
 	err = tern_ib_add_doorbell(ucontext);
 	if (err)
 		return err;
+	err = tern_ib_add_clock(ucontext);
+	if (err)
+		goto remove_doorbell;
 
 	tern_ib_describe_ucontext(ucontext, &response);
 	err = ib_respond_udata(udata, response);
 	if (err)
-		goto remove_doorbell;
+		goto remove_clock;
 	return 0;
 
+remove_clock:
+	rdma_user_mmap_entry_remove(ucontext->clock_entry);
 remove_doorbell:
 	rdma_user_mmap_entry_remove(ucontext->doorbell_entry);
 	return err;
@@ -140,28 +174,43 @@ void tern_ib_dealloc_ucontext(struct ib_ucontext *ibucontext)
 	struct tern_ib_ucontext *ucontext = to_tern_ucontext(ibucontext);
 
 	WARN_ON(!list_empty(&ucontext->records));
+	rdma_user_mmap_entry_remove(ucontext->clock_entry);
 	rdma_user_mmap_entry_remove(ucontext->doorbell_entry);
+}
+
+/* Doorbells can only be written, the clock only be read. */
+static int tern_ib_check_vma(const struct tern_ib_mmap_entry *entry, struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & VM_EXEC || vma->vm_flags & (entry->clock ? VM_WRITE : VM_READ))
+		return -EPERM;
+	vm_flags_clear(vma, VM_MAYEXEC | (entry->clock ? VM_MAYWRITE : VM_MAYREAD));
+	return 0;
 }
 
 int tern_ib_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 {
 	struct tern_device *tern = to_tern_ib(ibucontext->device)->tern;
-	struct rdma_user_mmap_entry *entry;
+	struct rdma_user_mmap_entry *rdma_entry;
+	struct tern_ib_mmap_entry *entry;
 	phys_addr_t address;
 	int err;
 
-	/* There is nothing to be read. */
-	if (vma->vm_flags & (VM_READ | VM_EXEC))
-		return -EPERM;
-	vm_flags_clear(vma, VM_MAYREAD | VM_MAYEXEC);
-	entry = rdma_user_mmap_entry_get(ibucontext, vma);
-	if (!entry)
+	rdma_entry = rdma_user_mmap_entry_get(ibucontext, vma);
+	if (!rdma_entry)
 		return -EINVAL;
-	address = tern->doorbell_base +
-		  ((phys_addr_t)to_tern_mmap_entry(entry)->page << tern->doorbell_shift);
+	entry = to_tern_mmap_entry(rdma_entry);
+	err = tern_ib_check_vma(entry, vma);
+	if (err)
+		goto put_entry;
+	if (entry->clock)
+		address = pci_resource_start(tern->pdev, TERN_BAR_REGISTERS) + TERN_BAR0_CLOCK;
+	else
+		address = tern->doorbell_base +
+			  ((phys_addr_t)entry->page << tern->doorbell_shift);
 	err = rdma_user_mmap_io(ibucontext, vma, PHYS_PFN(address), PAGE_SIZE,
-				pgprot_noncached(vma->vm_page_prot), entry);
-	rdma_user_mmap_entry_put(entry);
+				pgprot_noncached(vma->vm_page_prot), rdma_entry);
+put_entry:
+	rdma_user_mmap_entry_put(rdma_entry);
 	return err;
 }
 

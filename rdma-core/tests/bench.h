@@ -97,6 +97,8 @@ static inline void device_completes(struct bench *b, struct tern_cqe cqe, uint32
 	b->cqes[b->device_cqe++ % CQES] = cqe;
 }
 
+/* test_cq_ex.c */
+void test_cq_ex(void);
 /* test_wr.c */
 void test_wr(void);
 

@@ -415,6 +415,7 @@ int main(void)
 	test_clean();
 	test_arm();
 	test_wr();
+	test_cq_ex();
 	if (!failed)
 		printf("tern-test: passed\n");
 	return failed;

@@ -111,6 +111,29 @@ static void test_atomics(void)
 	bench_ex_free(modern);
 }
 
+static void test_invalidations(void)
+{
+	struct bench *classic = bench_ex(false), *modern = bench_ex(false);
+	struct ibv_qp_ex *ex = &modern->qp.base.qp_ex;
+	struct ibv_send_wr wr[2] = {
+		{ .next = &wr[1], .opcode = IBV_WR_SEND_WITH_INV, .invalidate_rkey = 0x01020304 },
+		{ .opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = 0x05060708,
+		  .send_flags = IBV_SEND_SIGNALED },
+	}, *bad;
+
+	CHECK(tern_post_send(&classic->qp.base.qp, wr, &bad) == 0);
+	ibv_wr_start(ex);
+	ibv_wr_send_inv(ex, 0x01020304);
+	ibv_wr_set_sge_list(ex, 0, NULL);
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_local_inv(ex, 0x05060708);
+	CHECK(ibv_wr_complete(ex) == 0);
+	CHECK(!memcmp(classic->sq, modern->sq, sizeof(classic->sq)));
+	CHECK(le32toh(modern->sq_record.index) == 2);
+	bench_ex_free(classic);
+	bench_ex_free(modern);
+}
+
 static void test_inline_and_wrapping(void)
 {
 	struct bench *classic = bench_ex(false), *modern = bench_ex(false);
@@ -236,6 +259,7 @@ void test_wr(void)
 {
 	test_same_as_post_send();
 	test_atomics();
+	test_invalidations();
 	test_inline_and_wrapping();
 	test_ud();
 	test_wr_refusals();

@@ -170,6 +170,29 @@ static void test_doorbell_page(uint64_t offset)
 	REQUIRE(!munmap(page, PAGE));
 }
 
+/* The clock page is read, and no more. */
+static void test_clock_page(uint64_t offset)
+{
+	static const int refused[] = {
+		PROT_WRITE, PROT_READ | PROT_WRITE, PROT_READ | PROT_EXEC, PROT_EXEC,
+	};
+	volatile uint64_t *page;
+	unsigned int i;
+	uint64_t first;
+
+	REQUIRE(offset);
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		REQUIRE(mmap(NULL, PAGE, refused[i], MAP_SHARED, fd, offset) == MAP_FAILED &&
+			errno == EPERM);
+	REQUIRE(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, offset + PAGE) == MAP_FAILED);
+	page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, offset);
+	REQUIRE(page != MAP_FAILED);
+	first = page[0];
+	REQUIRE(first && page[0] > first && !page[1]);
+	REQUIRE(mprotect((void *)page, PAGE, PROT_READ | PROT_WRITE) && errno == EACCES);
+	REQUIRE(!munmap((void *)page, PAGE));
+}
+
 /* What no version of this interface has is refused, unless it is zero. */
 static void test_unknown_input(void)
 {
@@ -281,10 +304,14 @@ static void test_moderation(void)
 
 int main(int argc, char **argv)
 {
+	struct tern_uresp_alloc_ucontext context;
+
 	REQUIRE(argc == 2);
 	fd = open(argv[1], O_RDWR);
 	REQUIRE(fd >= 0);
-	test_doorbell_page(get_context().doorbell_offset);
+	context = get_context();
+	test_doorbell_page(context.doorbell_offset);
+	test_clock_page(context.clock_offset);
 	test_record_pages();
 	test_unknown_input();
 	test_unknown_output();

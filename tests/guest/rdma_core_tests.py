@@ -83,6 +83,7 @@ def child(tests, pipe):
     """Never returns."""
     try:
         os.setsid()
+        faulthandler.enable()
         faulthandler.register(signal.SIGUSR1, all_threads=True)
         unittest.TestSuite(tests).run(Reporter(pipe))
     except BaseException:

@@ -45,6 +45,8 @@ const struct test tests[] = {
 	{ "srq_last_wqe", test_srq_last_wqe },
 	{ "srq_reset", test_srq_reset },
 	{ "srq_resize", test_srq_resize },
+	{ "extended", test_extended },
+	{ "domains", test_domains },
 	{ NULL, NULL },
 };
 

@@ -131,5 +131,8 @@ void test_srq_limit_event(void);
 void test_srq_last_wqe(void);
 void test_srq_reset(void);
 void test_srq_resize(void);
+/* rules_modern.c */
+void test_extended(void);
+void test_domains(void);
 
 #endif /* VERBS_RULES_H */

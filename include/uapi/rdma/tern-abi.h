@@ -37,6 +37,8 @@ struct tern_uresp_alloc_ucontext {
 	__u8 receive_sge_max;
 	__u8 srq_sge_max;
 	__u8 reserved0[2];
+	/* mmap() here, one system page, shared and read-only: the clock page; 0: none */
+	__aligned_u64 clock_offset;
 };
 
 /* UVERBS_METHOD_QUERY_CONTEXT, of a context whose file came from another process, answers so. */
