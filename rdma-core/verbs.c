@@ -89,19 +89,19 @@ int tern_dereg_mr(struct verbs_mr *vmr)
 /* Objects of another process, whose context's file this one has. */
 struct ibv_pd *tern_import_pd(struct ibv_context *ibctx, uint32_t handle)
 {
-	struct ibv_pd *pd;
+	struct tern_pd *pd;
 
 	pd = calloc(1, sizeof(*pd));
 	if (!pd)
 		return NULL;
-	pd->context = ibctx;
-	pd->handle = handle;
-	return pd;
+	pd->ibv_pd.context = ibctx;
+	pd->ibv_pd.handle = handle;
+	return &pd->ibv_pd;
 }
 
 void tern_unimport_pd(struct ibv_pd *ibpd)
 {
-	free(ibpd);
+	free(to_tern_pd(ibpd));
 }
 
 struct ibv_mr *tern_import_mr(struct ibv_pd *ibpd, uint32_t handle)

@@ -313,7 +313,8 @@ uint32_t rdma_post_local(struct rdma_side *side, uint8_t opcode, uint32_t key,
 	control->opcode = opcode;
 	control->flags = TERN_WQE_SIGNALED;
 	memcpy(control->immediate, &named, sizeof(named));
-	memcpy(control + 1, segment, length);
+	if (length)
+		memcpy(control + 1, segment, length);
 	return driver_post_send(&side->qp, words,
 				(unsigned int)(sizeof(*control) + length + 63) / 64);
 }

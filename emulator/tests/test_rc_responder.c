@@ -496,7 +496,8 @@ TERN_TEST(unsupported_operations)
 
 		start((struct rdma_options){
 			.without_features = UINT64_C(1) << TERN_FEATURE_ATOMICS |
-					    UINT64_C(1) << TERN_FEATURE_FAST_REGISTRATION,
+					    UINT64_C(1) << TERN_FEATURE_FAST_REGISTRATION |
+					    UINT64_C(1) << TERN_FEATURE_MEMORY_WINDOWS,
 		});
 		rdma_post_receive(&setup.pair.a, 0, 100);
 		headers = headers_of(opcodes[i], 0);

@@ -58,9 +58,11 @@ static void churn_cq(void)
 
 static void churn_channel(void)
 {
-	struct ibv_comp_channel *channel = made(ibv_create_comp_channel(context), "ibv_create_comp_channel");
-	struct ibv_cq *armed = made(ibv_create_cq(context, 1, NULL, channel, 0), "ibv_create_cq");
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *armed;
 
+	channel = made(ibv_create_comp_channel(context), "ibv_create_comp_channel");
+	armed = made(ibv_create_cq(context, 1, NULL, channel, 0), "ibv_create_cq");
 	done(ibv_req_notify_cq(armed, 0), "ibv_req_notify_cq");
 	done(ibv_destroy_cq(armed), "ibv_destroy_cq");
 	done(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
@@ -70,13 +72,15 @@ static void churn_qp(enum ibv_qp_type type)
 {
 	struct ibv_qp_init_attr init = {
 		.send_cq = cq, .recv_cq = cq, .qp_type = type,
-		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1 },
+		.cap = { .max_send_wr = 16, .max_recv_wr = 16,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
 	};
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 	struct ibv_qp *qp = made(ibv_create_qp(pd, &init), "ibv_create_qp");
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 
-	done(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-			   (type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)), "ibv_modify_qp");
+	mask |= type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
+	done(ibv_modify_qp(qp, &attr, mask), "ibv_modify_qp");
 	done(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 

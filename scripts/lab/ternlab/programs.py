@@ -12,7 +12,7 @@ from .agent import GuestError
 _ports = itertools.count(20000)
 
 
-def _listening(server, vm, port, listens="ss -Hltn sport = :{port} | grep -q ."):
+def listening(server, vm, port, listens="ss -Hltn sport = :{port} | grep -q ."):
     """Waits until a server listens; raises what it said if it ended instead."""
     vm.wait_for(f"{listens.format(port=port)} || ! kill -0 {server.pid} 2>&-", 60)
     end = server.poll()
@@ -29,7 +29,7 @@ def pingpong(program, server, client, args="", family=4, timeout=60):
     check = "" if program == "ibv_ud_pingpong" else "-c"
     one = f"{program} -p {port} {check} {args} -d "
     s = server.vm.spawn(f"{one}{server.ibdev} -g {server.gid_index(s_addr)}", timeout)
-    _listening(s, server.vm, port)
+    listening(s, server.vm, port)
     # They exchange QP numbers over TCP, whose server listens on IPv4 alone.
     c = client.vm.run(f"{one}{client.ibdev} -g {client.gid_index(c_addr)} {server.address}",
                       timeout, check=False)
@@ -46,7 +46,7 @@ def rping(server, client, args="-C 20 -v", family=4, timeout=60):
     port = next(_ports)
     addr = server.address if family == 4 else server.address6
     s = server.vm.spawn(f"rping -s -a {addr} -p {port} {args} -V", timeout)
-    _listening(s, server.vm, port, "rdma resource show cm_id | grep -q 'LISTEN.*:{port}\\b'")
+    listening(s, server.vm, port, "rdma resource show cm_id | grep -q 'LISTEN.*:{port}\\b'")
     out = client.vm.run(f"rping -c -a {addr} -p {port} {args} -V", timeout).output
     # rping's server ends with an error when its client disconnects; only the
     # client's end tells of the data.
@@ -61,7 +61,7 @@ def perftest(program, server, client, size, args="", timeout=60, family=4):
     c_addr = client.address if family == 4 else client.address6
     one = f"{program} -F -p {port} -s {size} {args}"
     s = server.vm.spawn(f"{one} -d {server.ibdev} -x {server.gid_index(s_addr)}", timeout)
-    _listening(s, server.vm, port)
+    listening(s, server.vm, port)
     c = client.vm.run(f"{one} -d {client.ibdev} -x {client.gid_index(c_addr)} {server.address}",
                       timeout, check=False)
     if c.code:
@@ -77,7 +77,7 @@ def start_load(server, client, seconds=60):
     port = next(_ports)
     one = f"ib_write_bw -F -p {port} -s 65536 -D {seconds} -f 1"
     s = server.vm.spawn(f"{one} -d {server.ibdev} -x {server.gid_index(server.address)}", seconds + 30)
-    _listening(s, server.vm, port)
+    listening(s, server.vm, port)
     c = client.vm.spawn(f"{one} -d {client.ibdev} -x {client.gid_index(client.address)} "
                         f"{server.address}", seconds + 30)
     ping = client.vm.spawn(f"ping -q -i 0.01 -W 1 {server.address}", seconds + 30)
@@ -130,7 +130,7 @@ def iperf(server, client, seconds=3, args="", timeout=60):
     """TCP throughput in Mbit/s."""
     port = next(_ports)
     s = server.vm.spawn(f"iperf3 -s -1 -p {port}", timeout)
-    _listening(s, server.vm, port)
+    listening(s, server.vm, port)
     out = client.vm.out(f"iperf3 -c {server.address} -p {port} -t {seconds} {args} -f m", timeout)
     s.wait(check=False)
     line = [x for x in out.splitlines() if "receiver" in x][-1].split()
