@@ -215,6 +215,7 @@ int tern_resize_cq(struct ibv_cq *ibcq, int cqe)
 	cmd.drv.shift = ilog32(size) - 1;
 
 	tern_lock(&cq->lock);
+	tern_lock(&cq->arm_lock);
 	tern_record_store(&record->arm, cq->arm);
 	old = cq->buffer;
 	old_record = cq->record;
@@ -229,6 +230,7 @@ int tern_resize_cq(struct ibv_cq *ibcq, int cqe)
 		cq->size = size;
 		cq->consumer = 0;
 	}
+	tern_unlock(&cq->arm_lock);
 	tern_unlock(&cq->lock);
 
 	tern_record_free(ctx, old_record);
@@ -261,9 +263,9 @@ void tern_cq_event(struct ibv_cq *ibcq)
 {
 	struct tern_cq *cq = to_tern_cq(ibcq);
 
-	tern_lock(&cq->lock);
+	tern_lock(&cq->arm_lock);
 	cq->events++;
-	tern_unlock(&cq->lock);
+	tern_unlock(&cq->arm_lock);
 }
 
 static struct tern_cqe *tern_cq_entry(struct tern_cq *cq, uint32_t index)

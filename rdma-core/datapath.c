@@ -364,7 +364,7 @@ int tern_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	struct tern_cq *cq = to_tern_cq(ibcq);
 	uint32_t mode = solicited_only ? TERN_ARM_SOLICITED : TERN_ARM_NEXT;
 
-	tern_lock(&cq->lock);
+	tern_lock(&cq->arm_lock);
 	/*
 	 * A request for the next completion that has not been answered stands
 	 * when one for a solicited completion follows (IBTA 11.4.2.2).
@@ -383,7 +383,7 @@ int tern_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!ctx->records)
 		tern_ring(ctx->doorbell + TERN_DOORBELL_CQ_ARM, cq->cqn, cq->arm);
-	tern_unlock(&cq->lock);
+	tern_unlock(&cq->arm_lock);
 
 	return 0;
 }

@@ -131,6 +131,7 @@ struct tern_cq {
 	struct tern_queue_record *record;
 	struct tern_qp ***qps;
 	uint32_t cqn;
+	struct tern_lock arm_lock;	/* arm and events; an open batch has the other */
 	uint32_t arm;			/* the last arm word */
 	uint32_t events;		/* that libibverbs has handed out */
 	uint32_t armed_at_events;	/* and had when the CQ was armed */

@@ -144,10 +144,8 @@ int tern_cmd_create_eq(struct tern_device *tern, u32 eqn,
  * An object that the device does not give up would go on accessing memory
  * that is about to be freed. So either it is gone or the device is dead.
  */
-static int tern_cmd_destroy(struct tern_device *tern, u16 opcode, u32 number)
+static int tern_cmd_destroyed(struct tern_device *tern, int err)
 {
-	int err = tern_command_execute(tern, opcode, number, NULL, 0, NULL);
-
 	if (err)
 		tern_declare_dead(tern_adapter(tern), "it did not destroy an object");
 	/*
@@ -157,6 +155,11 @@ static int tern_cmd_destroy(struct tern_device *tern, u16 opcode, u32 number)
 	if (err && err != -EIO)
 		pci_clear_master(tern->pdev);
 	return err;
+}
+
+static int tern_cmd_destroy(struct tern_device *tern, u16 opcode, u32 number)
+{
+	return tern_cmd_destroyed(tern, tern_command_execute(tern, opcode, number, NULL, 0, NULL));
 }
 
 int tern_cmd_destroy_eq(struct tern_device *tern, u32 eqn)
@@ -357,13 +360,17 @@ EXPORT_SYMBOL_NS_GPL(tern_cmd_modify_key, TERN_NAMESPACE);
  * @tern: the function
  * @index: its index
  *
- * Unless it returns -EBUSY the device does not access the region's memory any more.
+ * Unless it returns -EBUSY the device does not access the region's memory any more. Nothing is
+ * bound to a window: it is never busy.
  *
  * Return: as tern_command_execute(); -EBUSY while a memory window is bound to it
  */
 int tern_cmd_destroy_key(struct tern_device *tern, u32 index)
 {
-	return tern_cmd_destroy(tern, TERN_COMMAND_DESTROY_KEY, index);
+	int err = tern_command_execute(tern, TERN_COMMAND_DESTROY_KEY, index, NULL, 0, NULL);
+
+	/* It stays, and so does its memory. */
+	return err == -EBUSY ? err : tern_cmd_destroyed(tern, err);
 }
 EXPORT_SYMBOL_NS_GPL(tern_cmd_destroy_key, TERN_NAMESPACE);
 

@@ -77,6 +77,10 @@ int tern_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *list, int count,
 	if (!fast->entries || !is_power_of_2(ibmr->page_size) ||
 	    !(dev->limits.page_sizes & ibmr->page_size))
 		return -EINVAL;
+	if (fast->posted) {
+		fast->which ^= 1;
+		fast->posted = false;
+	}
 	fast->count = 0;
 	mapped = ib_sg_to_pages(ibmr, list, count, offset, tern_ib_set_page);
 	fast->first_offset = ibmr->iova & (ibmr->page_size - 1);
@@ -117,9 +121,10 @@ int tern_ib_fast_segment(const struct ib_reg_wr *wr, struct tern_wqe_register *s
  *
  * The device uses this table until the key is invalidated. A consumer may map
  * the region anew before that, when the invalidation is posted together with
- * the next registration: so that goes to the other table.
+ * the next registration: so that goes to the other table. Or it registers the
+ * same mapping again.
  */
 void tern_ib_fast_posted(const struct ib_reg_wr *wr)
 {
-	to_tern_mr(wr->mr)->fast.which ^= 1;
+	to_tern_mr(wr->mr)->fast.posted = true;
 }

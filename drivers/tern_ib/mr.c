@@ -312,6 +312,9 @@ struct ib_mr *tern_ib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u6
 	    !tern_ib_access_known(dev, next.access))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!(flags & IB_MR_REREG_TRANS)) {
+		/* At this address another process has others. */
+		if (mr->umem->owning_mm != current->mm)
+			return ERR_PTR(-EINVAL);
 		start = mr->umem->address;
 		length = mr->umem->length;
 	}

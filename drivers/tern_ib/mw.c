@@ -32,8 +32,12 @@ int tern_ib_dealloc_mw(struct ib_mw *ibmw)
 	struct tern_ib_device *dev = to_tern_ib(ibmw->device);
 	struct tern_ib_mw *mw = to_tern_mw(ibmw);
 
-	/* It may fail, but then the device is dead, and the key is gone all the same. */
-	tern_cmd_destroy_key(dev->tern, mw->index);
+	/*
+	 * It may fail, but then the device is dead, and the key is gone all the
+	 * same. A device that calls it busy has its number for good.
+	 */
+	if (tern_cmd_destroy_key(dev->tern, mw->index) == -EBUSY)
+		return 0;
 	tern_number_free(dev->tern, TERN_NUMBERS_KEY, mw->index);
 	return 0;
 }

@@ -161,6 +161,9 @@ int tern_ib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		      tern_ib_srq_memory_kernel(dev, srq, &body);
 	if (err)
 		return err;
+	/* A process may use all of its ring. */
+	if (udata)
+		srq->max_wr = 1U << srq->shift;
 	err = tern_number_alloc(dev->tern, TERN_NUMBERS_SRQ, &srq->number);
 	if (err)
 		goto free_memory;
@@ -241,23 +244,25 @@ int tern_ib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
 		return -EOPNOTSUPP;
 	mutex_lock(&srq->mutex);
-	max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr;
+	max_wr = srq->max_wr;
+	if (mask & IB_SRQ_MAX_WR) {
+		set |= TERN_SRQ_SET_SIZE;
+		err = tern_ib_srq_new_ring(dev, srq, attr->max_wr, udata, &ring, &body);
+		max_wr = 1U << body.shift;
+	} else {
+		err = ib_is_udata_in_empty(udata);
+	}
+	if (err)
+		goto unlock;
 	if (mask & IB_SRQ_LIMIT) {
 		set |= TERN_SRQ_SET_LIMIT;
 		body.limit = cpu_to_le32(attr->srq_limit);
 		if (attr->srq_limit > max_wr)
 			err = -EINVAL;
 	}
-	if (!err && mask & IB_SRQ_MAX_WR) {
-		set |= TERN_SRQ_SET_SIZE;
-		err = tern_ib_srq_new_ring(dev, srq, max_wr, udata, &ring, &body);
-	} else if (!err) {
-		err = ib_is_udata_in_empty(udata);
-	}
-	if (err)
-		goto unlock;
 	body.mask = cpu_to_le32(set);
-	err = tern_cmd_modify_srq(dev->tern, srq->number, &body);
+	if (!err)
+		err = tern_cmd_modify_srq(dev->tern, srq->number, &body);
 	if (!err && mask & IB_SRQ_MAX_WR) {
 		swap(srq->user, ring);
 		srq->shift = body.shift;

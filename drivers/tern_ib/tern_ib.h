@@ -67,10 +67,11 @@ struct tern_ib_pd {
  * struct tern_ib_fast_list - what a region for fast registration is to be registered with
  * @entries: two tables: one that the device may be using, one to fill; NULL in other regions
  * @dma: their bus address
- * @which: the table to fill, 0 or 1
+ * @which: the table that is filled, 0 or 1
  * @limit: pages that it may have
  * @count: pages that it has
  * @first_offset: of the first byte in the first page
+ * @posted: a registration named that table: the next mapping goes to the other
  *
  * The consumer serialises mapping and posting of one region.
  */
@@ -81,6 +82,7 @@ struct tern_ib_fast_list {
 	u32 limit;
 	u32 count;
 	u32 first_offset;
+	bool posted;
 };
 
 /**

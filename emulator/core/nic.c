@@ -278,6 +278,9 @@ void tern_nic_bus_master(struct tern_nic *nic, unsigned int fn, bool enabled)
 	for (; enabled && (qp = table_next(&function->qps, qpn, &qpn)); qpn++) {
 		work_queue_enabled(&qp->sq);
 		work_queue_enabled(&qp->rq);
+		/* Who watches no queue may have to answer its peer. */
+		if (qp->state != TERN_QP_RESET)
+			qp->ops->posted(qp, &qp->sq);
 	}
 	if (enabled)
 		eqs_enabled(function);

@@ -51,6 +51,9 @@ void rc_completer_run(struct rdma_qp *rdma)
 			rc_completer_fail(rdma, request->status);
 			return;
 		}
+		/* Done before the requester went back: it stands in no packet's way. */
+		if (requester->head == requester->send && request->executed && !request->packets)
+			requester->send++;
 		if (requester->head == requester->send ||
 		    wire_psn_distance(requester->acked_psn, request->first_psn) < request->packets)
 			break;

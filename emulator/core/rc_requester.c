@@ -375,7 +375,7 @@ static bool fenced(const struct requester *requester, const struct request *requ
 	return (request->flags & TERN_WQE_FENCE) && !requester->send_packet && requester->reads;
 }
 
-/* Send one packet, if any may be sent. */
+/* Send one packet, or do what sends none; false when nothing can be done now. */
 static bool send_one(struct rdma_qp *rdma)
 {
 	struct requester *requester = &rdma->requester;
@@ -383,19 +383,18 @@ static bool send_one(struct rdma_qp *rdma)
 
 	if (requester->waits_rnr)
 		return false;
-	for (;;) {
-		if (requester->send == requester->tail && !admit(rdma))
-			return false;
-		request = requester_at(requester, requester->send);
-		if (request->status || request->packets)
-			break;
+	if (requester->send == requester->tail && !admit(rdma))
+		return false;
+	request = requester_at(requester, requester->send);
+	if (!request->status && !request->packets) {
 		if (fenced(requester, request) || !rc_local_execute(rdma, request))
 			return false;
-		if (request->status)
-			break;
-		/* It sends nothing: done when what stands before it is. */
-		requester->send++;
-		rc_completer_run(rdma);
+		if (!request->status) {
+			/* It sends nothing: done when what stands before it is. */
+			requester->send++;
+			rc_completer_run(rdma);
+			return true;
+		}
 	}
 	if (request->status) {
 		rc_completer_run(rdma);

@@ -30,6 +30,12 @@ static void refuse_read(struct rdma_qp *rdma, uint32_t psn, enum payload_result 
 	responder->nak_psn = psn;
 }
 
+static void response_done(struct responder *responder)
+{
+	responder->read_first = (responder->read_first + 1) % RESPONSES_MAX;
+	responder->read_count--;
+}
+
 static void send_read_response(struct rdma_qp *rdma, const struct wire_path *path)
 {
 	struct responder *responder = &rdma->responder;
@@ -53,14 +59,16 @@ static void send_read_response(struct rdma_qp *rdma, const struct wire_path *pat
 		length = rdma->path_mtu;
 	result = payload_gather(&payload, &rdma->qp->remote, &source, 1, TERN_ACCESS_REMOTE_READ,
 				offset, length);
+	if (result && read->again) {
+		response_done(responder);
+		return;
+	}
 	if (result) {
 		refuse_read(rdma, headers.psn & WIRE_PSN_MASK, result);
 		return;
 	}
-	if (++read->sent >= read->packets) {
-		responder->read_first = (responder->read_first + 1) % READ_RESPONDER_MAX;
-		responder->read_count--;
-	}
+	if (++read->sent >= read->packets)
+		response_done(responder);
 	rdma_transmit(rdma, path, &headers, payload.segments, payload.count, length);
 	payload_release(&payload);
 }
@@ -79,8 +87,7 @@ static void send_atomic_response(struct rdma_qp *rdma, const struct wire_path *p
 		.atomic_original = response->original,
 	};
 
-	responder->read_first = (responder->read_first + 1) % READ_RESPONDER_MAX;
-	responder->read_count--;
+	response_done(responder);
 	rdma_transmit(rdma, path, &headers, NULL, 0, 0);
 }
 

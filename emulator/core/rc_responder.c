@@ -251,7 +251,7 @@ static void execute_write(struct rdma_qp *rdma, const struct wire_packet *packet
 
 static struct read_response *read_at(struct responder *responder, unsigned int place)
 {
-	return &responder->reads[(responder->read_first + place) % READ_RESPONDER_MAX];
+	return &responder->reads[(responder->read_first + place) % RESPONSES_MAX];
 }
 
 static uint32_t response_packets(const struct rdma_qp *rdma, uint32_t length)
@@ -275,21 +275,21 @@ static bool read_allowed(struct rdma_qp *rdma, const struct wire_packet *packet)
 	return true;
 }
 
-/* One more READ or atomic to answer. */
-static struct read_response *queue_response(struct rdma_qp *rdma, uint32_t psn)
+/* One more READ or atomic to answer, for the first time or again. */
+static struct read_response *queue_response(struct rdma_qp *rdma, uint32_t psn, bool again)
 {
 	struct responder *responder = &rdma->responder;
 	struct read_response *response = read_at(responder, responder->read_count++);
 
-	*response = (struct read_response){ .first_psn = psn, .packets = 1,
+	*response = (struct read_response){ .again = again, .first_psn = psn, .packets = 1,
 					    .msn = responder->msn };
 	egress_activate(nic_of(rdma), &responder->source);
 	return response;
 }
 
-static void queue_read(struct rdma_qp *rdma, const struct wire_packet *packet)
+static void queue_read(struct rdma_qp *rdma, const struct wire_packet *packet, bool again)
 {
-	struct read_response *read = queue_response(rdma, packet->headers.psn);
+	struct read_response *read = queue_response(rdma, packet->headers.psn, again);
 
 	read->address = packet->headers.reth.address;
 	read->key = packet->headers.reth.key;
@@ -297,9 +297,9 @@ static void queue_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 	read->packets = response_packets(rdma, read->length);
 }
 
-static void queue_atomic(struct rdma_qp *rdma, uint32_t psn, uint64_t original)
+static void queue_atomic(struct rdma_qp *rdma, uint32_t psn, uint64_t original, bool again)
 {
-	struct read_response *response = queue_response(rdma, psn);
+	struct read_response *response = queue_response(rdma, psn, again);
 
 	response->atomic = true;
 	response->original = original;
@@ -308,7 +308,12 @@ static void queue_atomic(struct rdma_qp *rdma, uint32_t psn, uint64_t original)
 /* Room for one more, as was agreed (IBTA C9-63). */
 static bool has_resources(struct rdma_qp *rdma)
 {
-	if (rdma->responder.read_count < rdma->attributes.responder_resources)
+	struct responder *responder = &rdma->responder;
+	unsigned int used = 0;
+
+	for (unsigned int place = 0; place < responder->read_count; place++)
+		used += !read_at(responder, place)->again;
+	if (used < rdma->attributes.responder_resources)
 		return true;
 	refuse_request(rdma);
 	return false;
@@ -327,7 +332,7 @@ static void execute_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 		return;
 	accept(rdma, packet, response_packets(rdma, packet->headers.reth.length));
 	response_acknowledges(&rdma->responder);
-	queue_read(rdma, packet);
+	queue_read(rdma, packet, false);
 }
 
 static void execute_atomic(struct rdma_qp *rdma, const struct wire_packet *packet)
@@ -338,7 +343,7 @@ static void execute_atomic(struct rdma_qp *rdma, const struct wire_packet *packe
 		return;
 	accept(rdma, packet, 1);
 	response_acknowledges(&rdma->responder);
-	queue_atomic(rdma, packet->headers.psn, original);
+	queue_atomic(rdma, packet->headers.psn, original, false);
 }
 
 /*
@@ -358,7 +363,10 @@ static bool answer_again_from(struct responder *responder, uint32_t psn)
 	return responder->read_count < READ_RESPONDER_MAX;
 }
 
-/* A READ that is asked for again is executed again. */
+/*
+ * A READ that is asked for again is executed again. The requester may have its
+ * data and have given up the key since: that is no error of a queue pair.
+ */
 static void repeat_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	uint32_t psn = packet->headers.psn;
@@ -369,8 +377,11 @@ static void repeat_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 		rdma->qp->fn->rdma_counters.rx_malformed++;
 		return;
 	}
-	if (answer_again_from(&rdma->responder, psn) && read_allowed(rdma, packet))
-		queue_read(rdma, packet);
+	if (answer_again_from(&rdma->responder, psn) &&
+	    (rdma->access & TERN_ACCESS_REMOTE_READ) &&
+	    packet->headers.reth.length <= MESSAGE_BYTES_MAX &&
+	    rc_responder_allows(rdma, &packet->headers, TERN_ACCESS_REMOTE_READ))
+		queue_read(rdma, packet, true);
 }
 
 /* An atomic never is: it is answered with what it found then (IBTA 9.4.5). */
@@ -379,7 +390,7 @@ static void repeat_atomic(struct rdma_qp *rdma, uint32_t psn)
 	uint64_t original;
 
 	if (rc_atomic_result(rdma, psn, &original) && answer_again_from(&rdma->responder, psn))
-		queue_atomic(rdma, psn, original);
+		queue_atomic(rdma, psn, original, true);
 }
 
 static void duplicate(struct rdma_qp *rdma, const struct wire_packet *packet)

@@ -110,9 +110,13 @@ enum response {
 	RESPONSE_RNR,
 };
 
+/* As many as a peer may ask for, and as many of them once more. */
+#define RESPONSES_MAX		(2 * READ_RESPONDER_MAX)
+
 /* A READ, or an atomic that was executed, that is being answered. */
 struct read_response {
 	bool atomic;
+	bool again;			/* asked for again: takes none of responder_resources */
 	uint64_t original;		/* of an atomic: the value before it */
 
 	uint64_t address;
@@ -149,7 +153,7 @@ struct responder {
 		uint32_t length;	/* of the whole message */
 	} write;
 	/* What is to be sent: READs and atomics in order, then response. */
-	struct read_response reads[READ_RESPONDER_MAX];
+	struct read_response reads[RESPONSES_MAX];
 	uint8_t read_first, read_count;
 	/* Of the last atomics: as many as may be on their way, so none is wanted that is gone. */
 	struct atomic_result results[READ_RESPONDER_MAX];

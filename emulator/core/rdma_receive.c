@@ -49,7 +49,8 @@ bool rdma_function_create(struct function *fn)
 
 void rdma_function_destroy(struct function *fn)
 {
-	multicast_reset(&fn->rdma->multicast);
+	if (fn->rdma)
+		multicast_reset(&fn->rdma->multicast);
 	free(fn->rdma);
 	fn->rdma = NULL;
 }

@@ -7,9 +7,9 @@
 
 bool table_init(struct table *table, uint32_t size)
 {
-	table->size = size;
 	table->used = 0;
 	table->leaves = calloc((size + TABLE_LEAF - 1) / TABLE_LEAF, sizeof(*table->leaves));
+	table->size = table->leaves ? size : 0;
 	return table->leaves;
 }
 

@@ -198,9 +198,8 @@ bool work_queues_run(struct tern_nic *nic)
 bool work_queues_sleep(struct tern_nic *nic)
 {
 	struct list *link, *following;
-	unsigned int count = nic->active_count;
 
-	if (!count)
+	if (!nic->active_count)
 		return true;
 	list_for_each_safe(link, following, &nic->active_queues) {
 		struct work_queue *wq = list_entry(link, struct work_queue, active);
@@ -214,7 +213,8 @@ bool work_queues_sleep(struct tern_nic *nic)
 	}
 	/* Pairs with the host's between storing its index and loading ring. */
 	full_fence();
-	for (; count && nic->active_count; count--) {
+	/* Each once: one that moved is not to be taken for asleep at a second look. */
+	for (unsigned int left = nic->active_count; left && nic->active_count; left--) {
 		struct work_queue *wq = list_entry(nic->active_queues.next, struct work_queue,
 						   active);
 

@@ -608,3 +608,38 @@ TERN_TEST(flush_of_what_comes_later)
 	CHECK(!driver_cq_poll(&cq, &cqe));
 	world_destroy(world);
 }
+
+/* Beside a queue whose requests wait, one that moves meanwhile is not left without its doorbell. */
+TERN_TEST(moved_while_another_waits)
+{
+	struct rdma_options options = { .path_mtu = 1 };
+	struct rdma_request request = { .opcode = TERN_WQE_WRITE, .length = 65536 };
+	struct driver_qp other;
+	struct rdma_pair pair;
+	struct peer *peer;
+
+	rdma_pair_create(&pair, &options);
+	peer = calloc(1, sizeof(*peer));
+	CHECK(peer);
+	peer_start(peer, &pair);
+	machine = pair.a.machine;
+	driver_qp_create(pair.a.driver, &other, TERN_QP_RC, 0, RDMA_PD, 0, &pair.a.send_cq,
+			 &pair.a.receive_cq, 4, 4, 6);
+	CHECK_EQ(driver_qp_modify(&other, TERN_QP_ERROR, 0, &(struct tern_qp_attributes){ 0 }), 0);
+	rdma_post(&pair, &pair.a, &request);
+	rdma_post(&pair, &pair.a, &request);
+	world_settle(pair.world);
+	/* All active; then the other's receive queue moves. */
+	driver_doorbell(pair.a.driver, 0, TERN_DOORBELL_SEND, pair.a.qp.qpn, 0);
+	driver_doorbell(pair.a.driver, 0, TERN_DOORBELL_SEND, other.qpn, 0);
+	driver_doorbell(pair.a.driver, 0, TERN_DOORBELL_RECEIVE, other.qpn, 0);
+	CHECK_EQ(ring_word(other.rq_record), 0);
+	set_index(other.rq_record, 1);
+	if (host_prepare_sleep(machine))
+		CHECK_EQ(ring_word(other.rq_record), 1);
+	else
+		CHECK(machine->nic->active_count);
+	peer_stop(peer);
+	free(peer);
+	rdma_pair_destroy(&pair);
+}

@@ -30,6 +30,7 @@ const struct test tests[] = {
 	{ "atomics", test_atomics },
 	{ "atomic_errors", test_atomic_errors },
 	{ "unreliable", test_unreliable },
+	{ "windows", test_windows },
 	{ "next", test_next },
 	{ "solicited", test_solicited },
 	{ "many_events", test_many_events },

@@ -110,6 +110,8 @@ void test_locked_memory(void);
 void test_atomics(void);
 void test_atomic_errors(void);
 void test_unreliable(void);
+/* rules_windows.c */
+void test_windows(void);
 /* rules_multicast.c */
 void test_multicast(void);
 void test_multicast_limits(void);
