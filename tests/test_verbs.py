@@ -20,7 +20,7 @@ def nic(ends):
 @pytest.mark.parametrize("rule", RULES)
 def test_rule(nic, guest_programs, rule):
     nic.vm.run(f"{guest_programs}/verbs_rules {nic.ibdev} {nic.gid_index(nic.address)} {rule}",
-               timeout=120)
+               timeout=400)
 
 
 def test_a_process_without_the_provider(nic, guest_programs):
