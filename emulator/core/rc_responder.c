@@ -187,26 +187,31 @@ bool rc_responder_allows(struct rdma_qp *rdma, const struct wire_headers *header
 	return error == KEY_OK || (error == KEY_OUT_OF_BOUNDS && !headers->reth.length);
 }
 
-/* The first packet of a WRITE: may it be, and do its lengths agree? */
-static bool begin_write(struct rdma_qp *rdma, const struct wire_packet *packet)
+uint8_t rc_responder_begin_write(struct rdma_qp *rdma, const struct wire_headers *headers)
 {
 	struct responder *responder = &rdma->responder;
-	const struct wire_headers *headers = &packet->headers;
 
 	if (!(rdma->access & TERN_ACCESS_REMOTE_WRITE) ||
-	    headers->reth.length > MESSAGE_BYTES_MAX) {
-		refuse_request(rdma);
-		return false;
-	}
-	if (!rc_responder_allows(rdma, headers, TERN_ACCESS_REMOTE_WRITE)) {
-		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
-		return false;
-	}
+	    headers->reth.length > MESSAGE_BYTES_MAX)
+		return WIRE_NAK_INVALID_REQUEST;
+	if (!rc_responder_allows(rdma, headers, TERN_ACCESS_REMOTE_WRITE))
+		return WIRE_NAK_REMOTE_ACCESS;
 	responder->write.address = headers->reth.address;
 	responder->write.key = headers->reth.key;
 	responder->write.length = headers->reth.length;
 	responder->received = 0;
-	return true;
+	return 0;
+}
+
+static bool begin_write(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	uint8_t refused = rc_responder_begin_write(rdma, &packet->headers);
+
+	if (refused == WIRE_NAK_REMOTE_ACCESS)
+		rc_responder_refuse(rdma, refused, TERN_EVENT_QP_ACCESS_ERROR);
+	else if (refused)
+		refuse_request(rdma);
+	return !refused;
 }
 
 static void execute_write(struct rdma_qp *rdma, const struct wire_packet *packet)

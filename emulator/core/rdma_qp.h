@@ -346,6 +346,8 @@ void rc_responder_refuse(struct rdma_qp *rdma, uint8_t code, uint8_t event);
  */
 bool rc_responder_allows(struct rdma_qp *rdma, const struct wire_headers *headers,
 			 uint32_t access);
+/* The first packet of a WRITE, RC's or UC's. 0, or the WIRE_NAK_* that it deserves. */
+uint8_t rc_responder_begin_write(struct rdma_qp *rdma, const struct wire_headers *headers);
 
 /* Count the request that ends with this packet, which was executed. */
 void rc_responder_count(struct rdma_qp *rdma, const struct wire_packet *packet);

@@ -102,22 +102,13 @@ static void receive_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 
 static bool begin_write(struct rdma_qp *rdma, const struct wire_headers *headers)
 {
-	struct responder *responder = &rdma->responder;
+	uint8_t refused = rc_responder_begin_write(rdma, headers);
 
-	if (!(rdma->access & TERN_ACCESS_REMOTE_WRITE) ||
-	    headers->reth.length > MESSAGE_BYTES_MAX) {
-		drop(rdma);
-		return false;
-	}
-	if (!rc_responder_allows(rdma, headers, TERN_ACCESS_REMOTE_WRITE)) {
+	if (refused == WIRE_NAK_REMOTE_ACCESS)
 		drop_for_access(rdma);
-		return false;
-	}
-	responder->write.address = headers->reth.address;
-	responder->write.key = headers->reth.key;
-	responder->write.length = headers->reth.length;
-	responder->received = 0;
-	return true;
+	else if (refused)
+		drop(rdma);
+	return !refused;
 }
 
 static void receive_write(struct rdma_qp *rdma, const struct wire_packet *packet)
