@@ -150,7 +150,8 @@ def test_vlan_gids_go_with_their_netdev(ends, vlans):
     before = {i: g for i, g in nic.gids().items() if "c612:4d01" not in g[0]}
     nic.gid_index("198.18.77.1")
     assert len(nic.gids()) > len(before)
-    nic.vm.run("ip addr del 198.18.77.1/24 dev vlan77; sleep 1")
+    nic.vm.run("ip addr del 198.18.77.1/24 dev vlan77")
+    nic.vm.wait_for(f"! grep -sq c612:4d01 /sys/class/infiniband/{nic.ibdev}/ports/1/gids/*", 10)
     assert not [g for g, _ in nic.gids().values() if "c612:4d01" in g]
     nic.vm.run("ip addr add 198.18.77.1/24 dev vlan77")
     nic.gid_index("198.18.77.1")
