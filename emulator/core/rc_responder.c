@@ -178,13 +178,12 @@ bool rc_responder_allows(struct rdma_qp *rdma, const struct wire_headers *header
 			 uint32_t access)
 {
 	struct key_range range;
-	enum key_error error;
 
-	if (!headers->reth.length && !headers->reth.key)
+	/* No memory, no check of it (IBTA C9-88). */
+	if (!headers->reth.length)
 		return true;
-	error = key_resolve(&rdma->qp->remote, headers->reth.key, headers->reth.address,
-			    headers->reth.length, access, &range);
-	return error == KEY_OK || (error == KEY_OUT_OF_BOUNDS && !headers->reth.length);
+	return key_resolve(&rdma->qp->remote, headers->reth.key, headers->reth.address,
+			   headers->reth.length, access, &range) == KEY_OK;
 }
 
 uint8_t rc_responder_begin_write(struct rdma_qp *rdma, const struct wire_headers *headers)
