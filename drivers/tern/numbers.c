@@ -45,7 +45,7 @@ void tern_numbers_exit(struct tern_adapter *adapter)
  * @space: of which kind
  * @number: set to the number
  *
- * Return: 0, -ENOMEM, or -EBUSY when all are taken
+ * Return: 0, or -ENOMEM, also when all are taken
  */
 int tern_number_alloc(struct tern_device *tern, enum tern_numbers space, u32 *number)
 {
@@ -54,6 +54,9 @@ int tern_number_alloc(struct tern_device *tern, enum tern_numbers space, u32 *nu
 
 	err = xa_alloc_cyclic(&numbers->used, number, xa_mk_value(0), numbers->limit,
 			      &numbers->next, GFP_KERNEL);
+	/* What the verbs say of a device that has no more; xarray's word for it is EBUSY. */
+	if (err == -EBUSY)
+		return -ENOMEM;
 	return err < 0 ? err : 0;
 }
 EXPORT_SYMBOL_NS_GPL(tern_number_alloc, TERN_NAMESPACE);
