@@ -185,3 +185,18 @@ def test_loopback(ends, guest_programs):
     a = ends[0]
     data_check(guest_programs, a, a, SMALL)
     programs.pingpong("ibv_rc_pingpong", a, a, args="-n 100")
+
+
+@pytest.mark.parametrize("path", ["wire", "loopback"])
+def test_errors(ends, guest_programs, path):
+    """Each fault of a request: the same on both sides, on the wire and inside the NIC."""
+    client, server = ends if path == "wire" else (ends[0], ends[0])
+    port = next(programs._ports)
+    one = f"{guest_programs}/rdma_errors -p {port} -d"
+    s = server.vm.spawn(f"{one} {server.ibdev} -g {server.gid_index(server.address)}", 180)
+    out = client.vm.run(f"{one} {client.ibdev} -g {client.gid_index(client.address)} "
+                        f"{server.address}", 180, check=False)
+    if out.code > 1:
+        s.kill()
+    end = s.wait(check=False)
+    assert out.code == 0 and end.code == 0, f"{out.output}\n{end.output}"

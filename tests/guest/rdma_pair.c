@@ -72,7 +72,7 @@ static void connect_tcp(struct pair *p)
 	freeaddrinfo(found);
 }
 
-static void exchange(struct pair *p, const void *out, void *in, size_t size)
+void pair_exchange(struct pair *p, const void *out, void *in, size_t size)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -91,7 +91,7 @@ void pair_meet(struct pair *p)
 {
 	char out = 'x', in;
 
-	exchange(p, &out, &in, 1);
+	pair_exchange(p, &out, &in, 1);
 }
 
 static void open_device(struct pair *p)
@@ -112,17 +112,15 @@ static void open_device(struct pair *p)
 	ibv_free_device_list(list);
 }
 
-static void make_objects(struct pair *p)
+void pair_make_objects(struct pair *p)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = IBV_QPT_RC,
 		.cap = {
 			.max_send_wr = DEPTH, .max_recv_wr = DEPTH,
-			.max_send_sge = 1, .max_recv_sge = 1,
+			.max_send_sge = 4, .max_recv_sge = 1,
 		},
 	};
-	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-		     IBV_ACCESS_REMOTE_ATOMIC;
 
 	p->pd = ibv_alloc_pd(p->context);
 	p->cq = ibv_create_cq(p->context, 2 * DEPTH, NULL, NULL, 0);
@@ -130,7 +128,7 @@ static void make_objects(struct pair *p)
 		pair_die("ibv_alloc_pd, ibv_create_cq");
 	p->buffer_size = p->size_max + 2 * GUARD;
 	p->buffer = malloc(p->buffer_size);
-	p->mr = p->buffer ? ibv_reg_mr(p->pd, p->buffer, p->buffer_size, access) : NULL;
+	p->mr = p->buffer ? ibv_reg_mr(p->pd, p->buffer, p->buffer_size, p->access) : NULL;
 	if (!p->mr)
 		pair_die("ibv_reg_mr");
 	init.send_cq = p->cq;
@@ -146,13 +144,12 @@ static void make_objects(struct pair *p)
 		pair_die("ibv_query_gid");
 }
 
-static void connect_qp(struct pair *p)
+void pair_connect_qp(struct pair *p)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
 		.port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-				   IBV_ACCESS_REMOTE_ATOMIC,
+		.qp_access_flags = p->qp_access,
 	};
 
 	if (ibv_modify_qp(p->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -165,7 +162,7 @@ static void connect_qp(struct pair *p)
 			IBV_MTU_4096;
 	attr.dest_qp_num = p->other.qpn;
 	attr.rq_psn = p->other.psn;
-	attr.max_dest_rd_atomic = DEPTH;
+	attr.max_dest_rd_atomic = p->reads;
 	attr.min_rnr_timer = 12;
 	attr.ah_attr.is_global = 1;
 	attr.ah_attr.grh.dgid = p->other.gid;
@@ -180,7 +177,7 @@ static void connect_qp(struct pair *p)
 	attr.qp_state = IBV_QPS_RTS;
 	attr.timeout = p->timeout;
 	attr.retry_cnt = p->retries;
-	attr.rnr_retry = 7;
+	attr.rnr_retry = p->rnr_retries;
 	attr.sq_psn = p->own.psn;
 	attr.max_rd_atomic = DEPTH;
 	if (ibv_modify_qp(p->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
@@ -188,22 +185,32 @@ static void connect_qp(struct pair *p)
 		pair_die("RTS");
 }
 
+void pair_open(struct pair *p)
+{
+	open_device(p);
+	connect_tcp(p);
+}
+
 void pair_connect(struct pair *p)
 {
 	open_device(p);
-	make_objects(p);
+	pair_make_objects(p);
 	connect_tcp(p);
-	exchange(p, &p->own, &p->other, sizeof(p->own));
-	connect_qp(p);
+	pair_exchange(p, &p->own, &p->other, sizeof(p->own));
+	pair_connect_qp(p);
 	pair_meet(p);
+}
+
+void pair_free_objects(struct pair *p)
+{
+	if (ibv_destroy_qp(p->qp) || ibv_dereg_mr(p->mr) || ibv_destroy_cq(p->cq) ||
+	    ibv_dealloc_pd(p->pd))
+		pair_die("destroying");
+	free(p->buffer);
 }
 
 void pair_close(struct pair *p)
 {
-	ibv_destroy_qp(p->qp);
-	ibv_dereg_mr(p->mr);
-	ibv_destroy_cq(p->cq);
-	ibv_dealloc_pd(p->pd);
+	pair_free_objects(p);
 	ibv_close_device(p->context);
-	free(p->buffer);
 }

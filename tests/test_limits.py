@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""As many objects as the device says it has, and one more."""
+
+import pytest
+
+
+@pytest.mark.parametrize("kind", ["pd", "cq", "qp", "srq", "mr", "mw"])
+def test_as_many_as_there_are(ends, guest_programs, kind):
+    nic = ends[0]
+    print(nic.vm.run(f"{guest_programs}/object_limits {nic.ibdev} {kind}", timeout=300).output)
