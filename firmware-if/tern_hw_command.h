@@ -104,7 +104,8 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_SET_MULTICAST_TABLE	0x502
 #define TERN_COMMAND_SET_VLAN_TABLE		0x503
 #define TERN_COMMAND_SET_RSS			0x504
-#define TERN_COMMAND_ADD_FLOW			0x510	/* reserved: TERN_FEATURE_FLOW_STEERING */
+#define TERN_COMMAND_ADD_FLOW			0x510	/* TERN_FEATURE_FLOW_STEERING */
+#define TERN_COMMAND_REMOVE_FLOW		0x511
 /* Reserved: 0x600..0x6ff PFC, ETS, ECN; 0x700..0x7ff VFs and mailbox; 0x8000.. vendor's own */
 
 /* QUERY_DEVICE, _PORT, _STATISTICS, _QP, _SRQ: where the device writes the answer. */
@@ -153,7 +154,9 @@ struct tern_device_capabilities {
 	__le32 srq_sge_max;
 	__le32 multicast_group_count; /* that queue pairs are attached to at a time */
 	__le32 multicast_qps_max; /* of a group */
-	__le32 reserved0[31];
+	__le32 reserved0[4];
+	__le32 flow_count;	/* flows at a time */
+	__le32 reserved1[26];
 };
 
 static_assert(sizeof(struct tern_device_capabilities) == 240, "device capabilities");

@@ -65,6 +65,7 @@ static uint16_t query_device(struct command *command)
 		.srq_sge_max = to_le32(RECEIVE_SGE_MAX),
 		.multicast_group_count = to_le32(MULTICAST_GROUP_COUNT),
 		.multicast_qps_max = to_le32(MULTICAST_QPS_MAX),
+		.flow_count = to_le32(function_has(fn, FEATURE(FLOW_STEERING)) ? FLOW_COUNT : 0),
 	};
 
 	if (!group_is_zero(command))

@@ -5,6 +5,7 @@
 
 #include "capabilities.h"
 #include "egress.h"
+#include "flow.h"
 #include "tern_hw_ethernet.h"
 #include "toeplitz.h"
 #include "tso.h"
@@ -41,6 +42,7 @@ struct ethernet_function {
 	unsigned int rss_count;		/* 0: off */
 	uint8_t rss_types;
 	struct toeplitz toeplitz;
+	struct flow_table flows;
 };
 
 /* Why a frame is not for the Ethernet queues of @fn: no filter takes it, else true. */
@@ -53,6 +55,10 @@ struct qp *rss_choose(const struct ethernet_function *ethernet, const uint8_t *h
 
 /* Put the frame into a receive entry. @headers are the frame's first bytes, as parsed. */
 void ethernet_receive(struct function *fn, const struct tern_frame *frame, const uint8_t *headers,
+		      const struct parsed_frame *parsed);
+
+/* Put the frame, which a flow brings, into a receive entry of @qp. */
+void ethernet_deliver(struct qp *qp, const struct tern_frame *frame, const uint8_t *headers,
 		      const struct parsed_frame *parsed);
 
 /* Tell the host when the port's state is not the one that it was last told. */

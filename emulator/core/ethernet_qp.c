@@ -30,6 +30,9 @@ const struct command_entry ethernet_commands[] = {
 	  FEATURE(ETHERNET), set_vlan_table_command },
 	{ TERN_COMMAND_SET_RSS, false, sizeof(struct tern_command_set_rss), FEATURE(RSS),
 	  set_rss_command },
+	{ TERN_COMMAND_ADD_FLOW, true, sizeof(struct tern_command_add_flow),
+	  FEATURE(FLOW_STEERING), add_flow_command },
+	{ TERN_COMMAND_REMOVE_FLOW, true, 0, FEATURE(FLOW_STEERING), remove_flow_command },
 	{ 0 },
 };
 
@@ -50,6 +53,7 @@ static void destroy(struct qp *qp)
 {
 	struct ethernet_queue *queue = qp->private;
 
+	flow_forget(qp);
 	egress_deactivate(qp->fn->nic, &queue->source);
 	free(queue);
 }

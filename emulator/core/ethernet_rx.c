@@ -163,22 +163,23 @@ static bool next_entry(struct qp *qp, struct receive_wqe *wqe)
 	return false;
 }
 
-void ethernet_receive(struct function *fn, const struct tern_frame *frame, const uint8_t *headers,
-		      const struct parsed_frame *parsed)
+/* What is done to a frame, and said of it, on its way into an entry. */
+struct delivery {
+	bool strip, checksum;
+	uint32_t hash;
+	uint8_t hash_type;
+};
+
+static void deliver(struct qp *qp, const struct tern_frame *frame, const uint8_t *headers,
+		    const struct parsed_frame *parsed, const struct delivery *how)
 {
-	uint32_t mode = fn->ethernet->receive_flags, hash;
-	bool strip = parsed->tagged && (mode & TERN_RECEIVE_VLAN_STRIP);
+	bool strip = how->strip && parsed->tagged;
+	struct function *fn = qp->fn;
 	enum payload_result result;
 	struct receive_wqe wqe;
 	struct pieces pieces;
-	uint8_t hash_type;
 	struct tern_cqe cqe;
-	struct qp *qp = rss_choose(fn->ethernet, headers, parsed, &hash, &hash_type);
 
-	if (!qp) {
-		fn->port.rx_no_buffer++;
-		return;
-	}
 	if (!next_entry(qp, &wqe))
 		return;
 	if (!cut(&pieces, frame, strip) || pieces.length > wqe.length) {
@@ -187,7 +188,7 @@ void ethernet_receive(struct function *fn, const struct tern_frame *frame, const
 		return;
 	}
 	memset(&cqe, 0, sizeof(cqe));
-	if (mode & TERN_RECEIVE_CHECKSUM)
+	if (how->checksum)
 		cqe.flags = verify(fn, frame, headers, parsed);
 	result = payload_scatter(&qp->local, wqe.sges, wqe.sge_count, TERN_ACCESS_LOCAL_WRITE, 0,
 				 pieces.segments, pieces.count);
@@ -201,8 +202,8 @@ void ethernet_receive(struct function *fn, const struct tern_frame *frame, const
 	} else {
 		cqe.byte_count = to_le32((uint32_t)pieces.length);
 		memcpy(cqe.source_mac, headers + 6, sizeof(cqe.source_mac));
-		cqe.hash = to_le32(hash);
-		cqe.hash_type = hash_type;
+		cqe.hash = to_le32(how->hash);
+		cqe.hash_type = how->hash_type;
 		if (strip) {
 			cqe.flags |= TERN_CQE_FLAG_VLAN;
 			cqe.vlan_tci = to_le16(parsed->vlan_tci);
@@ -211,4 +212,28 @@ void ethernet_receive(struct function *fn, const struct tern_frame *frame, const
 	qp->rq.completed = ++qp->rq.next;
 	qp_trace(qp, "receive %u: %zu bytes, status %u", wqe.index, pieces.length, cqe.status);
 	cq_post(qp->receive_cq, &cqe, false);
+}
+
+void ethernet_receive(struct function *fn, const struct tern_frame *frame, const uint8_t *headers,
+		      const struct parsed_frame *parsed)
+{
+	uint32_t mode = fn->ethernet->receive_flags;
+	struct delivery how = {
+		.strip = mode & TERN_RECEIVE_VLAN_STRIP,
+		.checksum = mode & TERN_RECEIVE_CHECKSUM,
+	};
+	struct qp *qp = rss_choose(fn->ethernet, headers, parsed, &how.hash, &how.hash_type);
+
+	if (qp)
+		deliver(qp, frame, headers, parsed, &how);
+	else
+		fn->port.rx_no_buffer++;
+}
+
+void ethernet_deliver(struct qp *qp, const struct tern_frame *frame, const uint8_t *headers,
+		      const struct parsed_frame *parsed)
+{
+	struct delivery how = { .strip = qp->flags & TERN_QP_VLAN_STRIP };
+
+	deliver(qp, frame, headers, parsed, &how);
 }

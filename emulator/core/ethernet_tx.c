@@ -11,6 +11,7 @@
 #include "byteorder.h"
 #include "checksum.h"
 #include "ethernet.h"
+#include "ingress.h"
 #include "mac.h"
 #include "nic.h"
 #include "parse.h"
@@ -120,6 +121,8 @@ static void send_frame(struct ethernet_queue *queue, uint8_t *header, size_t hea
 		frame.priority = header[14] >> 5;
 	frame.header = header;
 	frame.header_length = header_length;
+	if (queue->qp->flags & TERN_QP_FLOW_LOOPBACK)
+		ingress_loopback_flows(fn, &frame);
 	mac_send(fn->nic, fn, &frame);
 }
 

@@ -19,7 +19,8 @@
 struct arrival {
 	const struct tern_frame *frame;
 	size_t length;
-	const uint8_t *headers;		/* the frame's first bytes, as many as parsed */
+	const uint8_t *headers;		/* the frame's first bytes... */
+	size_t available;		/* ...as many as parsed */
 	struct parsed_frame parsed;
 	bool roce;
 	uint8_t pulled[PARSE_BYTES];
@@ -59,12 +60,14 @@ static bool look(struct arrival *arrival, const struct tern_frame *frame)
 	arrival->frame = frame;
 	arrival->length = tern_frame_length(frame);
 	arrival->headers = frame->header;
+	arrival->available = frame->header_length;
 	ok = parse_frame(&arrival->parsed, frame->header, frame->header_length, arrival->length);
 	if ((!ok || !understood(parsed)) && frame->header_length < PARSE_BYTES &&
 	    frame->payload_count) {
 		size_t pulled = pull(frame, arrival->pulled, sizeof(arrival->pulled));
 
 		arrival->headers = arrival->pulled;
+		arrival->available = pulled;
 		ok = parse_frame(&arrival->parsed, arrival->pulled, pulled, arrival->length);
 	}
 	arrival->roce = parsed->ethertype == ETHERTYPE_ROCE_V1 ||
@@ -129,13 +132,61 @@ static bool offer_rdma(struct function *fn, const struct arrival *arrival)
 	return true;
 }
 
+static struct flow_frame flow_frame_of(const struct arrival *arrival)
+{
+	return (struct flow_frame){
+		.frame = arrival->frame,
+		.headers = arrival->headers,
+		.available = arrival->available,
+		.parsed = &arrival->parsed,
+	};
+}
+
+/* True when a flow took or dropped it. */
+static bool offer_flows(struct function *fn, const struct arrival *arrival)
+{
+	struct flow_frame frame = flow_frame_of(arrival);
+
+	/* A frame that is too long is nobody's. Others than the PF steer what is for them. */
+	if (!fn->ethernet->flows.normal.count || too_long(fn, arrival) ||
+	    (fn->index && !filter_takes(fn->ethernet, arrival->headers, &arrival->parsed)))
+		return false;
+	switch (flow_steer(fn, &frame)) {
+	case FLOW_TAKEN:
+		count(fn, arrival);
+		return true;
+	case FLOW_DROPPED:
+		fn->port.rx_filtered++;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool offer_defaults(struct function *fn, const struct arrival *arrival)
+{
+	struct flow_frame frame = flow_frame_of(arrival);
+
+	if (too_long(fn, arrival) || flow_default(fn, &frame) != FLOW_TAKEN)
+		return false;
+	count(fn, arrival);
+	return true;
+}
+
+static void sniff(struct function *fn, const struct arrival *arrival)
+{
+	struct flow_frame frame = flow_frame_of(arrival);
+
+	flow_sniff(fn, &frame);
+}
+
 /* True when the function took the frame, be it only to drop it. */
 static bool offer(struct function *fn, const struct arrival *arrival)
 {
-	if (offer_rdma(fn, arrival))
+	if (offer_rdma(fn, arrival) || offer_flows(fn, arrival))
 		return true;
 	if (!filter_takes(fn->ethernet, arrival->headers, &arrival->parsed))
-		return false;
+		return offer_defaults(fn, arrival);
 	count(fn, arrival);
 	if (too_long(fn, arrival))
 		fn->port.rx_too_long++;
@@ -158,8 +209,10 @@ static void receive(struct tern_nic *nic, const struct tern_frame *frame)
 		return;
 	}
 	for (unsigned int i = 0; i < nic->function_count; i++) {
-		if (listens(&nic->functions[i]))
-			taken |= offer(&nic->functions[i], &arrival);
+		if (!listens(&nic->functions[i]))
+			continue;
+		sniff(&nic->functions[i], &arrival);
+		taken |= offer(&nic->functions[i], &arrival);
 	}
 	if (!taken)
 		nic->functions[0].port.rx_filtered++;
@@ -181,10 +234,12 @@ bool ingress_loopback(struct tern_nic *nic, struct function *sender,
 			if (!listens(fn))
 				continue;
 			/* Ethernet does not hear itself; who shares a group's host does. */
-			if (fn == sender)
+			if (fn == sender) {
 				offer_rdma(fn, &arrival);
-			else
-				offer(fn, &arrival);
+				continue;
+			}
+			sniff(fn, &arrival);
+			offer(fn, &arrival);
 		}
 		return false;
 	}
@@ -193,13 +248,49 @@ bool ingress_loopback(struct tern_nic *nic, struct function *sender,
 
 		if (!fn->enabled || !owns_mac(fn, destination))
 			continue;
-		if (!look(&arrival, frame))
+		if (!look(&arrival, frame)) {
 			fn->port.rx_too_short++;
-		else if (listens(fn) && !offer(fn, &arrival))
+			return true;
+		}
+		if (!listens(fn))
+			return true;
+		if (fn != sender)
+			sniff(fn, &arrival);
+		if (!offer(fn, &arrival))
 			fn->port.rx_filtered++;
 		return true;
 	}
 	return false;
+}
+
+/* The function of this NIC that has @mac, and is there. */
+static bool is_local(const struct tern_nic *nic, const uint8_t *mac)
+{
+	for (unsigned int i = 0; i < nic->function_count; i++) {
+		if (nic->functions[i].enabled && owns_mac(&nic->functions[i], mac))
+			return true;
+	}
+	return false;
+}
+
+void ingress_loopback_flows(struct function *fn, const struct tern_frame *frame)
+{
+	const uint8_t *destination = frame->header;
+	struct arrival arrival;
+
+	if (!fn->ethernet->flows.normal.count || !listens(fn) ||
+	    (!(destination[0] & 1) && is_local(fn->nic, destination)))
+		return;
+	if (look(&arrival, frame))
+		offer_flows(fn, &arrival);
+}
+
+void ingress_sniff(struct function *fn, const struct tern_frame *frame)
+{
+	struct arrival arrival;
+
+	if (fn->ethernet->flows.sniffers.count && look(&arrival, frame))
+		sniff(fn, &arrival);
 }
 
 void tern_nic_receive(struct tern_nic *nic, const struct tern_frame *frame)

@@ -18,6 +18,11 @@ struct tern_nic;
 bool ingress_loopback(struct tern_nic *nic, struct function *sender,
 		      const struct tern_frame *frame);
 
+/* A frame that @fn sends: to its flows, unless ingress_loopback() will do that. */
+void ingress_loopback_flows(struct function *fn, const struct tern_frame *frame);
+/* A frame that @fn sends: to its sniffers. */
+void ingress_sniff(struct function *fn, const struct tern_frame *frame);
+
 /* @mac is an address of another function of this NIC than @fn: it may not take it. */
 bool ingress_mac_taken(const struct function *fn, const uint8_t *mac);
 

@@ -231,6 +231,7 @@ void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame
 		return;
 	}
 	count(fn, frame, length);
+	ingress_sniff(fn, frame);
 	if (ingress_loopback(nic, fn, frame))
 		return;
 	if (mac->speed_mbps)

@@ -13,6 +13,7 @@
 #include "srq.h"
 
 #define FLAGS_KNOWN	(TERN_QP_PRIVILEGED | TERN_QP_NO_SQ | TERN_QP_NO_RQ | TERN_QP_USES_SRQ)
+#define FLAGS_ETHERNET	(TERN_QP_FLOW_LOOPBACK | TERN_QP_VLAN_STRIP)
 
 #define REFUSE(status, member) \
 	command_refuse(command, TERN_COMMAND_STATUS_##status, struct tern_command_create_qp, member)
@@ -165,6 +166,20 @@ static uint16_t queues_set(struct command *command, struct qp *qp)
 	return TERN_COMMAND_STATUS_OK;
 }
 
+static uint32_t flags_allowed(const struct qp *qp)
+{
+	uint32_t allowed = FLAGS_KNOWN;
+
+	if (qp->type != TERN_QP_ETHERNET)
+		return allowed;
+	allowed |= FLAGS_ETHERNET;
+	if (!function_has(qp->fn, FEATURE(FLOW_STEERING)))
+		allowed &= ~TERN_QP_FLOW_LOOPBACK;
+	if (!function_has(qp->fn, FEATURE(VLAN_OFFLOAD)))
+		allowed &= ~TERN_QP_VLAN_STRIP;
+	return allowed;
+}
+
 static uint16_t qp_set(struct command *command, struct qp *qp)
 {
 	const struct tern_command_create_qp *body = (const void *)command->body;
@@ -186,7 +201,7 @@ static uint16_t qp_set(struct command *command, struct qp *qp)
 		return REFUSE(BAD_PARAMETER, type);
 	if (gsi != first)
 		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
-	if (qp->flags & ~FLAGS_KNOWN)
+	if (qp->flags & ~flags_allowed(qp))
 		return REFUSE(BAD_PARAMETER, flags);
 	if (qp->pd >= PD_COUNT)
 		return REFUSE(BAD_PARAMETER, pd);
