@@ -39,6 +39,7 @@
  * @srq_sge_max: scatter gather elements of an SRQ's entry
  * @multicast_group_count: multicast GIDs that have queue pairs attached
  * @multicast_qps_max: queue pairs attached to one of them
+ * @flow_count: flows
  *
  * Counts are at least what the driver needs and at most 1 << 24.
  */
@@ -75,6 +76,7 @@ struct tern_capabilities {
 	u32 srq_sge_max;
 	u32 multicast_group_count;
 	u32 multicast_qps_max;
+	u32 flow_count;
 };
 
 #endif /* TERN_CAPABILITIES_H */

@@ -18,6 +18,7 @@
 #include "tern_hw_command.h"
 #include "tern_hw_doorbell.h"
 #include "tern_hw_event.h"
+#include "tern_hw_flow.h"
 #include "tern_hw_memory.h"
 #include "tern_hw_qp.h"
 #include "tern_hw_queue.h"
@@ -132,6 +133,7 @@ int tern_cmd_destroy_key(struct tern_device *tern, u32 index);
  * @TERN_NUMBERS_SRQ: shared receive queues, from 1
  * @TERN_NUMBERS_KEY: indices of memory keys, from 1
  * @TERN_NUMBERS_PD: protection domains
+ * @TERN_NUMBERS_FLOW: flows
  * @TERN_NUMBERS_COUNT: how many spaces there are
  */
 enum tern_numbers {
@@ -140,6 +142,7 @@ enum tern_numbers {
 	TERN_NUMBERS_SRQ,
 	TERN_NUMBERS_KEY,
 	TERN_NUMBERS_PD,
+	TERN_NUMBERS_FLOW,
 	TERN_NUMBERS_COUNT
 };
 

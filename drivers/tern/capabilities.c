@@ -42,6 +42,7 @@ static int tern_capabilities_check(struct tern_adapter *adapter,
 		{ "key_count", caps->key_count, 2, TERN_COUNT_MAX },
 		{ "pd_count", caps->pd_count, 1, TERN_COUNT_MAX },
 		{ "gid_count", caps->gid_count, 1, U16_MAX + 1 },
+		{ "flow_count", caps->flow_count, 0, TERN_COUNT_MAX },
 		{ "pkey_count", caps->pkey_count, 1, U16_MAX + 1 },
 		{ "eq_shift_max", caps->eq_shift_max, TERN_QUEUE_SHIFT_MIN, TERN_QUEUE_SHIFT_MAX },
 		{ "cq_shift_max", caps->cq_shift_max, TERN_QUEUE_SHIFT_MIN, TERN_QUEUE_SHIFT_MAX },
@@ -117,6 +118,7 @@ static void tern_capabilities_convert(struct tern_capabilities *caps,
 	caps->srq_sge_max = le32_to_cpu(hw->srq_sge_max);
 	caps->multicast_group_count = le32_to_cpu(hw->multicast_group_count);
 	caps->multicast_qps_max = le32_to_cpu(hw->multicast_qps_max);
+	caps->flow_count = le32_to_cpu(hw->flow_count);
 }
 
 /* The command queue works. */

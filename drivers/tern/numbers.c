@@ -24,6 +24,8 @@ void tern_numbers_init(struct tern_adapter *adapter)
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_SRQ], 1, max(caps->srq_count, 1U));
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_KEY], 1, caps->key_count);
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_PD], 0, caps->pd_count);
+	/* Without the feature one remains that the device refuses. */
+	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_FLOW], 0, max(caps->flow_count, 1U));
 	ida_init(&adapter->doorbell_pages);
 }
 

@@ -37,6 +37,8 @@ u8 tern_ib_qp_type(enum ib_qp_type type)
 		return TERN_QP_UD;
 	case IB_QPT_UC:
 		return TERN_QP_UC;
+	case IB_QPT_RAW_PACKET:
+		return TERN_QP_ETHERNET;
 	default:
 		return TERN_QP_RC;
 	}

@@ -58,6 +58,12 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->max_mw = caps->key_count - 1;
 	}
 
+	if (tern_has(dev->tern, TERN_FEATURE_FLOW_STEERING))
+		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
+	/* No FCS: frames come without it. No checksums: for sending they need the headers' places. */
+	if (tern_has(dev->tern, TERN_FEATURE_VLAN_OFFLOAD))
+		attr->raw_packet_caps = IB_RAW_PACKET_CAP_CVLAN_STRIPPING;
+
 	attr->max_mr_size = caps->region_bytes_max;
 	attr->page_size_cap = limits->page_sizes;
 	attr->max_mr = caps->key_count - 1;
@@ -68,6 +74,7 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_cqe = limits->max_cqe;
 	/* Without the reserved number and GSI's. */
 	attr->max_qp = tern_ib_left(caps->qp_count, 2 + netdev_queues);
+	attr->max_raw_ethy_qp = min_t(u32, attr->max_qp, INT_MAX);
 	attr->max_qp_wr = limits->max_qp_wr;
 	attr->max_send_sge = limits->max_send_sge;
 	attr->max_recv_sge = limits->max_recv_sge;

@@ -13,6 +13,8 @@
 	(sizeof(struct tern_wqe_control) + sizeof(struct tern_wqe_remote))
 #define TERN_IB_HEADERS_UD							\
 	(sizeof(struct tern_wqe_control) + sizeof(struct tern_address_vector))
+#define TERN_IB_HEADERS_ETHERNET						\
+	(sizeof(struct tern_wqe_control) + sizeof(struct tern_wqe_ethernet))
 
 #define TERN_IB_RECEIVE_BYTES_MAX	BIT(TERN_RECEIVE_STRIDE_SHIFT_MAX)
 
@@ -59,9 +61,17 @@ void tern_ib_limits_from(struct tern_ib_limits *limits, const struct tern_capabi
 	};
 }
 
+/* The ethernet segment is as long as the remote segment: raw packets have max_inline too. */
+static_assert(TERN_IB_HEADERS_ETHERNET == TERN_IB_HEADERS_CONNECTED);
+
+static bool tern_ib_addressed(enum ib_qp_type type)
+{
+	return !tern_ib_connected(type) && type != IB_QPT_RAW_PACKET;
+}
+
 static u32 tern_ib_max_inline(const struct tern_ib_limits *limits, enum ib_qp_type type)
 {
-	return tern_ib_connected(type) ? limits->max_inline : limits->max_inline_ud;
+	return tern_ib_addressed(type) ? limits->max_inline_ud : limits->max_inline;
 }
 
 int tern_ib_check_qp_cap(const struct tern_ib_limits *limits, enum ib_qp_type type,
@@ -85,7 +95,7 @@ int tern_ib_check_qp_cap(const struct tern_ib_limits *limits, enum ib_qp_type ty
 void tern_ib_size_queues(enum ib_qp_type type, const struct ib_qp_cap *cap,
 			 struct tern_ib_sizes *sizes)
 {
-	u32 headers = tern_ib_connected(type) ? TERN_IB_HEADERS_CONNECTED : TERN_IB_HEADERS_UD;
+	u32 headers = tern_ib_addressed(type) ? TERN_IB_HEADERS_UD : TERN_IB_HEADERS_CONNECTED;
 
 	*sizes = (struct tern_ib_sizes) {
 		.has_sq = cap->max_send_wr,

@@ -14,7 +14,7 @@
  * @max_recv_sge: scatter gather elements of a receive work request
  * @max_srq_wr: entries of a shared receive queue
  * @max_srq_sge: scatter gather elements of its entries
- * @max_inline: inline bytes, connected
+ * @max_inline: inline bytes, connected and raw packets
  * @max_inline_ud: inline bytes, UD and GSI
  * @max_initiator_depth: READs and atomics outstanding as requester
  * @max_responder_resources: READs and atomics outstanding as responder

@@ -50,6 +50,8 @@ static const struct ib_device_ops tern_ib_ops = {
 	.destroy_ah = tern_ib_destroy_ah,
 	.attach_mcast = tern_ib_attach_mcast,
 	.detach_mcast = tern_ib_detach_mcast,
+	.create_flow = tern_ib_create_flow,
+	.destroy_flow = tern_ib_destroy_flow,
 
 	.create_cq = tern_ib_create_cq,
 	.modify_cq = tern_ib_modify_cq,

@@ -39,6 +39,8 @@ void tern_ib_qp_last_wqe(struct tern_ib_qp *qp)
 
 static int tern_ib_check_qp(struct tern_ib_device *dev, struct ib_qp_init_attr *attr, bool user)
 {
+	u32 flags = 0;
+
 	switch (attr->qp_type) {
 	case IB_QPT_RC:
 		if (!tern_has(dev->tern, TERN_FEATURE_RC))
@@ -56,13 +58,20 @@ static int tern_ib_check_qp(struct tern_ib_device *dev, struct ib_qp_init_attr *
 		if (user || attr->port_num != 1)
 			return -EINVAL;
 		break;
+	case IB_QPT_RAW_PACKET:
+		/* The core has checked CAP_NET_RAW. */
+		if (!user)
+			return -EOPNOTSUPP;
+		if (tern_has(dev->tern, TERN_FEATURE_VLAN_OFFLOAD))
+			flags = IB_QP_CREATE_CVLAN_STRIPPING;
+		break;
 	default:
 		return -EOPNOTSUPP;
 	}
-	if (attr->create_flags || attr->rwq_ind_tbl || attr->xrcd)
+	if (attr->create_flags & ~flags || attr->rwq_ind_tbl || attr->xrcd)
 		return -EOPNOTSUPP;
 	if (attr->srq) {
-		if (attr->qp_type == IB_QPT_GSI)
+		if (attr->qp_type == IB_QPT_GSI || attr->qp_type == IB_QPT_RAW_PACKET)
 			return -EOPNOTSUPP;
 		/* It has no receive queue of its own. */
 		attr->cap.max_recv_wr = 0;
@@ -71,6 +80,20 @@ static int tern_ib_check_qp(struct tern_ib_device *dev, struct ib_qp_init_attr *
 	if (!attr->send_cq || !attr->recv_cq)
 		return -EINVAL;
 	return tern_ib_check_qp_cap(&dev->limits, attr->qp_type, &attr->cap);
+}
+
+/* What is particular of a raw packet queue pair. */
+static u32 tern_ib_raw_packet_flags(struct tern_ib_device *dev,
+				    const struct ib_qp_init_attr *attr)
+{
+	u32 flags = 0;
+
+	/* So that two processes of one host reach each other. */
+	if (tern_has(dev->tern, TERN_FEATURE_FLOW_STEERING))
+		flags |= TERN_QP_FLOW_LOOPBACK;
+	if (attr->create_flags & IB_QP_CREATE_CVLAN_STRIPPING)
+		flags |= TERN_QP_VLAN_STRIP;
+	return flags;
 }
 
 static int tern_ib_qp_number(struct tern_ib_device *dev, struct tern_ib_qp *qp)
@@ -160,6 +183,8 @@ int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 		body.flags |= cpu_to_le32(TERN_QP_USES_SRQ);
 		body.srqn = cpu_to_le32(to_tern_srq(attr->srq)->number);
 	}
+	if (attr->qp_type == IB_QPT_RAW_PACKET)
+		body.flags |= cpu_to_le32(tern_ib_raw_packet_flags(dev, attr));
 	err = tern_cmd_create_qp(dev->tern, qp->number, &body);
 	if (err)
 		goto leave_cqs;

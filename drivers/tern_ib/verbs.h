@@ -72,6 +72,11 @@ int tern_ib_destroy_ah(struct ib_ah *ibah, u32 flags);
 int tern_ib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int tern_ib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
+/* flow.c */
+struct ib_flow *tern_ib_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
+				    struct ib_udata *udata);
+int tern_ib_destroy_flow(struct ib_flow *ibflow);
+
 /* cq.c */
 int tern_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		      struct uverbs_attr_bundle *attrs);
