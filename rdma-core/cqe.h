@@ -75,7 +75,7 @@ static inline void tern_cqe_to_wc(const struct tern_cqe *cqe, struct ibv_wc *wc)
 	wc->sl = le16toh(cqe->vlan_tci) >> 13;
 	wc->opcode = IBV_WC_RECV;
 	wc->wc_flags = cqe->flags & TERN_CQE_FLAG_GRH ? IBV_WC_GRH : 0;
-	if (cqe->opcode == TERN_CQE_RECEIVE)
+	if (cqe->opcode == TERN_CQE_RECEIVE || cqe->opcode == TERN_CQE_RECEIVE_ETHERNET)
 		return;
 	if (cqe->opcode == TERN_CQE_RECEIVE_INVALIDATE) {
 		wc->invalidated_rkey = le32toh(wc->imm_data);

@@ -92,6 +92,16 @@ const struct tern_send_op tern_ud_ops[TERN_SEND_OPS] = {
 	},
 };
 
+const struct tern_send_op tern_raw_ops[TERN_SEND_OPS] = {
+	[IBV_WR_SEND] = {
+		.opcode = TERN_WQE_ETHERNET,
+		.header = TERN_HEADER_ETHERNET,
+		.flags = TERN_WQE_SIGNALED | TERN_WQE_INLINE,
+	},
+};
+
+static_assert(TERN_HEADER_ETHERNET == TERN_HEADER_REMOTE, "tern_build_send() tells them apart");
+
 #define FLAGS(f)							\
 	(((f) & IBV_SEND_FENCE ? TERN_WQE_FENCE : 0) |			\
 	 ((f) & IBV_SEND_SIGNALED ? TERN_WQE_SIGNALED : 0) |		\
@@ -150,6 +160,9 @@ tern_put_send(struct tern_sq *sq, uint32_t slot, uint32_t posted, const struct i
 		return 0;
 	/* With one SGE an atomic is no larger than any other request; it needs no more. */
 	if (unlikely(op->header == TERN_HEADER_ATOMIC && wr->num_sge > 1))
+		return 0;
+	/* A checksum that was asked for is not to be left out. */
+	if (unlikely(op->opcode == TERN_WQE_ETHERNET && wr->send_flags & IBV_SEND_IP_CSUM))
 		return 0;
 
 	flags = tern_send_flags[wr->send_flags & 15];

@@ -269,6 +269,8 @@ static const struct tern_send_op *tern_ops_of(enum ibv_qp_type type)
 		return tern_uc_ops;
 	case IBV_QPT_UD:
 		return tern_ud_ops;
+	case IBV_QPT_RAW_PACKET:
+		return tern_raw_ops;
 	default:
 		return NULL;
 	}
@@ -281,7 +283,9 @@ static int tern_check_qp(const struct ibv_qp_init_attr_ex *attr)
 
 	if (attr->comp_mask & ~known)
 		return EOPNOTSUPP;
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags)
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags &&
+	    (attr->qp_type != IBV_QPT_RAW_PACKET ||
+	     attr->create_flags & ~IBV_QP_CREATE_CVLAN_STRIPPING))
 		return EOPNOTSUPP;
 	if (!tern_ops_of(attr->qp_type))
 		return EOPNOTSUPP;
@@ -352,6 +356,8 @@ struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_a
 	/* What the rest of @attr asks for is done here, or was refused. */
 	for_kernel = *attr;
 	for_kernel.comp_mask &= IBV_QP_INIT_ATTR_PD;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags)
+		for_kernel.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	pthread_mutex_lock(&ctx->qp_mutex);
 	ret = ibv_cmd_create_qp_ex(ibctx, &qp->base, &for_kernel, &cmd.ibv_cmd, sizeof(cmd),
 				   &resp, sizeof(resp));

@@ -9,6 +9,7 @@
 #include <tern_hw_pci.h>
 #include <tern_hw_regs.h>
 
+#include "raw_packet.h"
 #include "tern.h"
 
 struct tern_get_context_resp {
@@ -53,6 +54,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.create_ah = tern_create_ah,
 	.create_cq = tern_create_cq,
 	.create_cq_ex = tern_create_cq_ex,
+	.create_flow = tern_create_flow,
 	.create_qp = tern_create_qp,
 	.create_qp_ex = tern_create_qp_ex,
 	.create_srq = tern_create_srq,
@@ -62,6 +64,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.dereg_mr = tern_dereg_mr,
 	.destroy_ah = tern_destroy_ah,
 	.destroy_cq = tern_destroy_cq,
+	.destroy_flow = tern_destroy_flow,
 	.destroy_qp = tern_destroy_qp,
 	.destroy_srq = tern_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,

@@ -19,6 +19,7 @@
 #define TERN_HEADER_REMOTE	(TERN_HEADER_SEND + sizeof(struct tern_wqe_remote))
 #define TERN_HEADER_ATOMIC	(TERN_HEADER_REMOTE + sizeof(struct tern_wqe_atomic))
 #define TERN_HEADER_UD		(TERN_HEADER_SEND + sizeof(struct tern_address_vector))
+#define TERN_HEADER_ETHERNET	(TERN_HEADER_SEND + sizeof(struct tern_wqe_ethernet))
 
 #define TERN_SEND_OPS		16
 
@@ -40,6 +41,7 @@ struct tern_ah {
 extern const struct tern_send_op tern_rc_ops[TERN_SEND_OPS];
 extern const struct tern_send_op tern_uc_ops[TERN_SEND_OPS];
 extern const struct tern_send_op tern_ud_ops[TERN_SEND_OPS];
+extern const struct tern_send_op tern_raw_ops[TERN_SEND_OPS];
 
 /* Low four bits of send_flags to TERN_WQE_*. */
 extern const uint8_t tern_send_flags[16];
@@ -155,9 +157,14 @@ static inline void tern_build_send(uint8_t *to, const struct tern_send_op *op, u
 	else
 		tern_set_control(to, op, flags, blocks, count, 0, wr);
 
-	if (header == TERN_HEADER_REMOTE)
-		tern_set_remote(segment, wr);
-	else if (header == TERN_HEADER_UD)
+	if (header == TERN_HEADER_REMOTE) {
+		/* It is as long as TERN_HEADER_ETHERNET, whose segment asks for nothing. */
+		if (op->opcode == TERN_WQE_ETHERNET)
+			memset(segment, 0, sizeof(struct tern_wqe_ethernet));
+		else
+			tern_set_remote(segment, wr);
+	}
+	if (header == TERN_HEADER_UD)
 		tern_set_address(segment, wr);
 	else if (header == TERN_HEADER_ATOMIC)
 		tern_set_atomic(segment, op, wr);

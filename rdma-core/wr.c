@@ -266,6 +266,8 @@ static uint64_t tern_send_ops_of(enum ibv_qp_type type)
 		return TERN_SEND_OPS_RELIABLE;
 	case IBV_QPT_UC:
 		return TERN_SEND_OPS_UNRELIABLE;
+	case IBV_QPT_RAW_PACKET:
+		return IBV_QP_EX_WITH_SEND;
 	default:
 		return TERN_SEND_OPS_DATAGRAM;
 	}
