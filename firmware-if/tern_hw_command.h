@@ -106,6 +106,7 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_SET_RSS			0x504
 #define TERN_COMMAND_ADD_FLOW			0x510	/* TERN_FEATURE_FLOW_STEERING */
 #define TERN_COMMAND_REMOVE_FLOW		0x511
+#define TERN_COMMAND_SET_HASHING		0x512	/* TERN_FEATURE_RECEIVE_HASHING_QP */
 /* Reserved: 0x600..0x6ff PFC, ETS, ECN; 0x700..0x7ff VFs and mailbox; 0x8000.. vendor's own */
 
 /* QUERY_DEVICE, _PORT, _STATISTICS, _QP, _SRQ: where the device writes the answer. */

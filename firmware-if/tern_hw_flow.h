@@ -4,6 +4,7 @@
 #define TERN_HW_FLOW_H
 
 #include "tern_hw_types.h"
+#include "tern_hw_ethernet.h"
 
 /* Fields of a frame, as on the wire. */
 struct tern_flow_match {
@@ -36,7 +37,7 @@ struct tern_command_add_flow {
 	__u8 l4_protocol;		/* 6 (TCP), 17 (UDP); 0: as above, for ports */
 	__le16 priority;		/* the lower comes first; of equal ones the older */
 	__le16 reserved0;
-	__le32 qpn;			/* ETHERNET with an RQ; it takes the flow with it */
+	__le32 qpn;			/* ETHERNET with an RQ, or HASHING; its flows go with it */
 	__le32 reserved1;
 	struct tern_flow_match value;	/* zero where mask is */
 	struct tern_flow_match mask;
@@ -51,5 +52,25 @@ static_assert(sizeof(struct tern_command_add_flow) == 144, "add flow command");
 
 #define TERN_FLOW_DROP			TERN_MASK(0, 0)	/* nobody gets it */
 #define TERN_FLOW_CONTINUE		TERN_MASK(1, 1)	/* a copy, and on with the next flow */
+
+/* SET_HASHING; number: QPN of type HASHING, which spreads what flows bring over others. */
+struct tern_command_set_hashing {
+	__le64 table;			/* bus address of count __le32 QPNs; ETHERNET QPs with RQ */
+	__le16 count;			/* power of two up to rss_entries_max */
+	__le16 fields;			/* TERN_HASH_*: what is hashed */
+	__le32 reserved0;
+	__u8 key[TERN_RSS_KEY_BYTES];
+};
+
+static_assert(sizeof(struct tern_command_set_hashing) == 56, "set hashing command");
+
+#define TERN_HASH_SOURCE_IPV4		TERN_MASK(0, 0)
+#define TERN_HASH_DESTINATION_IPV4	TERN_MASK(1, 1)
+#define TERN_HASH_SOURCE_IPV6		TERN_MASK(2, 2)
+#define TERN_HASH_DESTINATION_IPV6	TERN_MASK(3, 3)
+#define TERN_HASH_SOURCE_PORT_TCP	TERN_MASK(4, 4)
+#define TERN_HASH_DESTINATION_PORT_TCP	TERN_MASK(5, 5)
+#define TERN_HASH_SOURCE_PORT_UDP	TERN_MASK(6, 6)
+#define TERN_HASH_DESTINATION_PORT_UDP	TERN_MASK(7, 7)
 
 #endif /* TERN_HW_FLOW_H */

@@ -14,6 +14,7 @@
 #define TERN_QP_XRC_INITIATOR		4	/* reserved: TERN_FEATURE_XRC */
 #define TERN_QP_XRC_TARGET		5	/* reserved: TERN_FEATURE_XRC */
 #define TERN_QP_ETHERNET		6	/* netdev's queues, verbs' RAW_PACKET */
+#define TERN_QP_HASHING			7	/* TERN_FEATURE_RECEIVE_HASHING_QP; no queues */
 
 /* CREATE_QP; number: QPN. The queue pair is in RESET. */
 struct tern_command_create_qp {

@@ -57,7 +57,11 @@ struct qp *rss_choose(const struct ethernet_function *ethernet, const uint8_t *h
 void ethernet_receive(struct function *fn, const struct tern_frame *frame, const uint8_t *headers,
 		      const struct parsed_frame *parsed);
 
-/* Put the frame, which a flow brings, into a receive entry of @qp. */
+/* To which queue pair of its table a HASHING one gives the frame; NULL: it has no table. */
+struct qp *hashing_choose(const struct qp *qp, const uint8_t *headers,
+			  const struct parsed_frame *parsed, uint32_t *hash, uint8_t *hash_type);
+
+/* Put the frame, which a flow brings, into a receive entry of @qp, or of one it chooses. */
 void ethernet_deliver(struct qp *qp, const struct tern_frame *frame, const uint8_t *headers,
 		      const struct parsed_frame *parsed);
 

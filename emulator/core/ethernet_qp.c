@@ -33,6 +33,8 @@ const struct command_entry ethernet_commands[] = {
 	{ TERN_COMMAND_ADD_FLOW, true, sizeof(struct tern_command_add_flow),
 	  FEATURE(FLOW_STEERING), add_flow_command },
 	{ TERN_COMMAND_REMOVE_FLOW, true, 0, FEATURE(FLOW_STEERING), remove_flow_command },
+	{ TERN_COMMAND_SET_HASHING, true, sizeof(struct tern_command_set_hashing),
+	  FEATURE(RECEIVE_HASHING_QP), set_hashing_command },
 	{ 0 },
 };
 

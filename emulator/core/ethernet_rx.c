@@ -233,7 +233,18 @@ void ethernet_receive(struct function *fn, const struct tern_frame *frame, const
 void ethernet_deliver(struct qp *qp, const struct tern_frame *frame, const uint8_t *headers,
 		      const struct parsed_frame *parsed)
 {
-	struct delivery how = { .strip = qp->flags & TERN_QP_VLAN_STRIP };
+	struct delivery how = { .hash = 0 };
 
+	if (qp->type == TERN_QP_HASHING) {
+		struct qp *chosen = hashing_choose(qp, headers, parsed, &how.hash,
+						   &how.hash_type);
+
+		if (!chosen) {
+			qp->fn->port.rx_no_buffer++;
+			return;
+		}
+		qp = chosen;
+	}
+	how.strip = qp->flags & TERN_QP_VLAN_STRIP;
 	deliver(qp, frame, headers, parsed, &how);
 }

@@ -99,6 +99,15 @@ static void insert(struct flow_list *list, struct flow *flow)
 	list->count++;
 }
 
+/* Who gets what the flow matches. */
+static uint16_t target_find(struct function *fn, uint32_t qpn, struct qp **qp)
+{
+	*qp = qp_find(fn, qpn);
+	if (*qp && (*qp)->type == TERN_QP_HASHING)
+		return TERN_COMMAND_STATUS_OK;
+	return ethernet_receiver_find(fn, qpn, qp);
+}
+
 static uint16_t check(struct command *command, struct flow *flow)
 {
 	const struct tern_command_add_flow *body = (const void *)command->body;
@@ -129,7 +138,7 @@ static uint16_t check(struct command *command, struct flow *flow)
 	if (wrong)
 		return command_refuse_at(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
 					 sizeof_command_header + wrong);
-	status = ethernet_receiver_find(fn, from_le32(body->qpn), &flow->qp);
+	status = target_find(fn, from_le32(body->qpn), &flow->qp);
 	if (status)
 		return command_refuse(command, status, struct tern_command_add_flow, qpn);
 	flow->number = command->number;

@@ -13,6 +13,7 @@
 #include "srq.h"
 
 #define FLAGS_KNOWN	(TERN_QP_PRIVILEGED | TERN_QP_NO_SQ | TERN_QP_NO_RQ | TERN_QP_USES_SRQ)
+#define FLAGS_HASHING	(TERN_QP_NO_SQ | TERN_QP_NO_RQ)
 #define FLAGS_ETHERNET	(TERN_QP_FLOW_LOOPBACK | TERN_QP_VLAN_STRIP)
 
 #define REFUSE(status, member) \
@@ -86,6 +87,8 @@ static const struct qp_ops *ops_of(const struct function *fn, uint8_t type)
 		return function_has(fn, FEATURE(UD)) ? &gsi_qp_ops : NULL;
 	case TERN_QP_ETHERNET:
 		return function_has(fn, FEATURE(ETHERNET)) ? &ethernet_qp_ops : NULL;
+	case TERN_QP_HASHING:
+		return function_has(fn, FEATURE(RECEIVE_HASHING_QP)) ? &hashing_qp_ops : NULL;
 	default:
 		return NULL;
 	}
@@ -201,7 +204,8 @@ static uint16_t qp_set(struct command *command, struct qp *qp)
 		return REFUSE(BAD_PARAMETER, type);
 	if (gsi != first)
 		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
-	if (qp->flags & ~flags_allowed(qp))
+	if (qp->flags & ~flags_allowed(qp) ||
+	    (qp->type == TERN_QP_HASHING && qp->flags != FLAGS_HASHING))
 		return REFUSE(BAD_PARAMETER, flags);
 	if (qp->pd >= PD_COUNT)
 		return REFUSE(BAD_PARAMETER, pd);

@@ -17,7 +17,7 @@ struct qp_ops {
 	const char *name;		/* "rc", "uc", "ud", "gsi", "ethernet" */
 	/* CREATE_QP, all checked, state RESET: allocate qp->private. False without memory. */
 	bool (*create)(struct qp *qp);
-	/* DESTROY_QP, may be NULL: complete the SRQ's entry that it holds. */
+	/* DESTROY_QP, may be NULL: leave the objects that it uses, which are there. */
 	void (*release)(struct qp *qp);
 	/* DESTROY_QP, reset: cancel timers, leave all lists, free. No access to guest memory. */
 	void (*destroy)(struct qp *qp);
@@ -38,6 +38,7 @@ struct qp_ops {
 
 /* By type, for qp.c; defined by transport and Ethernet. */
 extern const struct qp_ops rc_qp_ops, uc_qp_ops, ud_qp_ops, gsi_qp_ops, ethernet_qp_ops;
+extern const struct qp_ops hashing_qp_ops;
 
 struct qp {
 	struct function *fn;
@@ -56,7 +57,7 @@ struct qp {
 	const struct qp_ops *ops;
 	void *private;			/* of its type */
 	bool traced;
-	unsigned int users;		/* RSS tables and default_qpn that name it */
+	unsigned int users;		/* tables of QPNs and default_qpn that name it */
 };
 
 /* To one other queue pair, with messages of many packets. */

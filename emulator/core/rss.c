@@ -63,14 +63,30 @@ struct qp *rss_choose(const struct ethernet_function *ethernet, const uint8_t *h
 	return ethernet->rss_table[*hash & (ethernet->rss_count - 1)];
 }
 
+uint16_t rss_table_read(struct function *fn, uint64_t address, unsigned int count,
+			struct qp **table)
+{
+	__le32 qpns[RSS_ENTRIES_MAX];
+
+	if (count && guest_read(fn, address, qpns, count * sizeof(qpns[0])))
+		return TERN_COMMAND_STATUS_BAD_ADDRESS;
+	for (unsigned int i = 0; i < count; i++) {
+		uint16_t status = ethernet_receiver_find(fn, from_le32(qpns[i]), &table[i]);
+
+		if (status != TERN_COMMAND_STATUS_OK)
+			return status;
+	}
+	return TERN_COMMAND_STATUS_OK;
+}
+
 uint16_t set_rss_command(struct command *command)
 {
 	typedef struct tern_command_set_rss body_type;
 	const body_type *body = (const void *)command->body;
 	struct ethernet_function *ethernet = command->fn->ethernet;
 	unsigned int count = from_le16(body->count);
-	__le32 qpns[RSS_ENTRIES_MAX];
 	struct qp *table[RSS_ENTRIES_MAX];
+	uint16_t status;
 
 	if (!command_reserved(command, body_type, reserved0) ||
 	    !command_reserved(command, body_type, reserved1))
@@ -81,16 +97,9 @@ uint16_t set_rss_command(struct command *command)
 	if (body->types & ~RSS_TYPES)
 		return command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER, body_type,
 				      types);
-	if (count &&
-	    guest_read(command->fn, from_le64(body->table), qpns, count * sizeof(qpns[0])))
-		return command_refuse(command, TERN_COMMAND_STATUS_BAD_ADDRESS, body_type, table);
-	for (unsigned int i = 0; i < count; i++) {
-		uint16_t status = ethernet_receiver_find(command->fn, from_le32(qpns[i]),
-							 &table[i]);
-
-		if (status != TERN_COMMAND_STATUS_OK)
-			return command_refuse(command, status, body_type, table);
-	}
+	status = rss_table_read(command->fn, from_le64(body->table), count, table);
+	if (status != TERN_COMMAND_STATUS_OK)
+		return command_refuse(command, status, body_type, table);
 	for (unsigned int i = 0; i < count; i++)
 		table[i]->users++;
 	for (unsigned int i = 0; i < ethernet->rss_count; i++)
