@@ -123,6 +123,8 @@ int tern_cmd_create_key(struct tern_device *tern, u32 index,
 int tern_cmd_modify_key(struct tern_device *tern, u32 index,
 			const struct tern_command_create_key *body);
 int tern_cmd_destroy_key(struct tern_device *tern, u32 index);
+int tern_cmd_set_hashing(struct tern_device *tern, u32 qpn, const __le32 *qpns, u16 count,
+			 u16 fields, const u8 *key);
 
 /* Numbers of objects */
 

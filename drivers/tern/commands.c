@@ -405,8 +405,8 @@ int tern_cmd_set_receive_mode(struct tern_device *tern, u32 flags, u32 default_q
 }
 
 /* Execute @opcode with @length bytes of @table in the mailbox; *@address is in the body. */
-static int tern_cmd_table(struct tern_device *tern, u16 opcode, const void *table, size_t length,
-			  const void *body, size_t body_length, __le64 *address)
+static int tern_cmd_table(struct tern_device *tern, u16 opcode, u32 number, const void *table,
+			  size_t length, const void *body, size_t body_length, __le64 *address)
 {
 	struct tern_adapter *adapter = tern_adapter(tern);
 	int err = -EIO;
@@ -419,7 +419,7 @@ static int tern_cmd_table(struct tern_device *tern, u16 opcode, const void *tabl
 		if (length)
 			memcpy(adapter->mailbox, table, length);
 		*address = cpu_to_le64(adapter->mailbox_dma);
-		err = tern_command_execute(tern, opcode, 0, body, body_length, NULL);
+		err = tern_command_execute(tern, opcode, number, body, body_length, NULL);
 	}
 	mutex_unlock(&adapter->mailbox_lock);
 	return err;
@@ -429,7 +429,7 @@ int tern_cmd_set_multicast_table(struct tern_device *tern, const void *table, u3
 {
 	struct tern_command_set_table body = { .count = cpu_to_le32(count) };
 
-	return tern_cmd_table(tern, TERN_COMMAND_SET_MULTICAST_TABLE, table,
+	return tern_cmd_table(tern, TERN_COMMAND_SET_MULTICAST_TABLE, 0, table,
 			      count * TERN_MULTICAST_ENTRY_BYTES, &body, sizeof(body),
 			      &body.address);
 }
@@ -438,7 +438,7 @@ int tern_cmd_set_vlan_table(struct tern_device *tern, const void *table)
 {
 	struct tern_command_set_table body = { .count = cpu_to_le32(1) };
 
-	return tern_cmd_table(tern, TERN_COMMAND_SET_VLAN_TABLE, table, TERN_VLAN_TABLE_BYTES,
+	return tern_cmd_table(tern, TERN_COMMAND_SET_VLAN_TABLE, 0, table, TERN_VLAN_TABLE_BYTES,
 			      &body, sizeof(body), &body.address);
 }
 
@@ -451,6 +451,31 @@ int tern_cmd_set_rss(struct tern_device *tern, const __le32 *qpns, u16 count, u8
 	};
 
 	memcpy(body.key, key, sizeof(body.key));
-	return tern_cmd_table(tern, TERN_COMMAND_SET_RSS, qpns, count * sizeof(*qpns), &body,
+	return tern_cmd_table(tern, TERN_COMMAND_SET_RSS, 0, qpns, count * sizeof(*qpns), &body,
 			      sizeof(body), &body.table);
 }
+
+/**
+ * tern_cmd_set_hashing() - say over which queue pairs one of type HASHING spreads frames
+ * @tern: the function
+ * @qpn: its number
+ * @qpns: numbers of @count queue pairs, at most rss_entries_max
+ * @count: a power of two
+ * @fields: TERN_HASH_*
+ * @key: TERN_RSS_KEY_BYTES
+ *
+ * Return: as tern_command_execute()
+ */
+int tern_cmd_set_hashing(struct tern_device *tern, u32 qpn, const __le32 *qpns, u16 count,
+			 u16 fields, const u8 *key)
+{
+	struct tern_command_set_hashing body = {
+		.count = cpu_to_le16(count),
+		.fields = cpu_to_le16(fields),
+	};
+
+	memcpy(body.key, key, sizeof(body.key));
+	return tern_cmd_table(tern, TERN_COMMAND_SET_HASHING, qpn, qpns, count * sizeof(*qpns),
+			      &body, sizeof(body), &body.table);
+}
+EXPORT_SYMBOL_NS_GPL(tern_cmd_set_hashing, TERN_NAMESPACE);

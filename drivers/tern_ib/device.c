@@ -64,6 +64,15 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	if (tern_has(dev->tern, TERN_FEATURE_VLAN_OFFLOAD))
 		attr->raw_packet_caps = IB_RAW_PACKET_CAP_CVLAN_STRIPPING;
 
+	if (tern_has(dev->tern, TERN_FEATURE_RECEIVE_HASHING_QP)) {
+		attr->rss_caps.supported_qpts = BIT(IB_QPT_RAW_PACKET);
+		/* Only the queue pair that uses one is the device's. */
+		attr->rss_caps.max_rwq_indirection_tables = tern_ib_left(caps->qp_count,
+									 2 + netdev_queues);
+		attr->rss_caps.max_rwq_indirection_table_size = caps->rss_entries_max;
+		attr->max_wq_type_rq = tern_ib_left(caps->qp_count, 2 + netdev_queues);
+	}
+
 	attr->max_mr_size = caps->region_bytes_max;
 	attr->page_size_cap = limits->page_sizes;
 	attr->max_mr = caps->key_count - 1;

@@ -42,7 +42,12 @@ int tern_ib_fast_segment(const struct ib_reg_wr *wr, struct tern_wqe_register *s
 void tern_ib_fast_posted(const struct ib_reg_wr *wr);
 
 /* qp.c */
+void tern_ib_qp_event(struct tern_qp_listener *listener, u8 type);
 void tern_ib_qp_last_wqe(struct tern_ib_qp *qp);
+
+/* hashing.c */
+int tern_ib_create_hashing_qp(struct tern_ib_qp *qp, const struct ib_qp_init_attr *attr,
+			      struct ib_udata *udata);
 
 /* poll.c */
 int tern_ib_cq_add_qp(struct tern_ib_cq *cq, struct tern_ib_qp *qp);
@@ -58,5 +63,9 @@ int tern_ib_kernel_queues(struct tern_ib_device *dev, struct tern_ib_qp *qp,
 int tern_ib_user_queues(struct tern_ib_device *dev, struct tern_ib_qp *qp,
 			struct ib_udata *udata, struct tern_command_create_qp *body);
 void tern_ib_free_queues(struct tern_ib_device *dev, struct tern_ib_qp *qp);
+int tern_ib_user_queue(struct tern_ib_device *dev, struct tern_ib_ucontext *ucontext,
+		       struct tern_ib_work_queue *queue, u64 address, u64 record_address,
+		       dma_addr_t *record);
+void tern_ib_free_user_queue(struct tern_ib_device *dev, struct tern_ib_work_queue *queue);
 
 #endif /* TERN_IB_INTERNAL_H */

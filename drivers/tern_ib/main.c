@@ -52,6 +52,11 @@ static const struct ib_device_ops tern_ib_ops = {
 	.detach_mcast = tern_ib_detach_mcast,
 	.create_flow = tern_ib_create_flow,
 	.destroy_flow = tern_ib_destroy_flow,
+	.create_wq = tern_ib_create_wq,
+	.modify_wq = tern_ib_modify_wq,
+	.destroy_wq = tern_ib_destroy_wq,
+	.create_rwq_ind_table = tern_ib_create_rwq_ind_table,
+	.destroy_rwq_ind_table = tern_ib_destroy_rwq_ind_table,
 
 	.create_cq = tern_ib_create_cq,
 	.modify_cq = tern_ib_modify_cq,
@@ -78,6 +83,7 @@ static const struct ib_device_ops tern_ib_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_mw, tern_ib_mw, ib),
 	INIT_RDMA_OBJ_SIZE(ib_pd, tern_ib_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, tern_ib_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_rwq_ind_table, tern_ib_rwq_ind_table, ib),
 	INIT_RDMA_OBJ_SIZE(ib_srq, tern_ib_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, tern_ib_ucontext, ib),
 };

@@ -7,7 +7,7 @@
 #define TERN_IB_GSI_QPN	1
 
 /* Interrupts are off, and an event queue's lock is held. */
-static void tern_ib_qp_event(struct tern_qp_listener *listener, u8 type)
+void tern_ib_qp_event(struct tern_qp_listener *listener, u8 type)
 {
 	struct tern_ib_qp *qp = container_of(listener, struct tern_ib_qp, listener);
 	struct ib_event event = {
@@ -68,7 +68,7 @@ static int tern_ib_check_qp(struct tern_ib_device *dev, struct ib_qp_init_attr *
 	default:
 		return -EOPNOTSUPP;
 	}
-	if (attr->create_flags & ~flags || attr->rwq_ind_tbl || attr->xrcd)
+	if (attr->create_flags & ~flags || attr->xrcd)
 		return -EOPNOTSUPP;
 	if (attr->srq) {
 		if (attr->qp_type == IB_QPT_GSI || attr->qp_type == IB_QPT_RAW_PACKET)
@@ -144,6 +144,8 @@ int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	struct tern_ib_qp *qp = to_tern_qp(ibqp);
 	int err;
 
+	if (attr->rwq_ind_tbl)
+		return tern_ib_create_hashing_qp(qp, attr, udata);
 	err = tern_ib_check_qp(dev, attr, udata);
 	if (err)
 		return err;

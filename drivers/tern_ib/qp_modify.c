@@ -123,6 +123,9 @@ int tern_ib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	err = ib_no_udata_io(udata);
 	if (err)
 		return err;
+	/* It has no queues, so no states. */
+	if (ibqp->rwq_ind_tbl)
+		return -EOPNOTSUPP;
 
 	mutex_lock(&qp->mutex);
 	err = tern_ib_modify_alive(dev, qp, attr, mask);

@@ -110,9 +110,9 @@ free_sq:
 	return err;
 }
 
-static int tern_ib_user_queue(struct tern_ib_device *dev, struct tern_ib_ucontext *ucontext,
-			      struct tern_ib_work_queue *queue, u64 address, u64 record_address,
-			      dma_addr_t *record)
+int tern_ib_user_queue(struct tern_ib_device *dev, struct tern_ib_ucontext *ucontext,
+		       struct tern_ib_work_queue *queue, u64 address, u64 record_address,
+		       dma_addr_t *record)
 {
 	int err;
 
@@ -130,7 +130,7 @@ static int tern_ib_user_queue(struct tern_ib_device *dev, struct tern_ib_ucontex
 	return err;
 }
 
-static void tern_ib_free_user_queue(struct tern_ib_device *dev, struct tern_ib_work_queue *queue)
+void tern_ib_free_user_queue(struct tern_ib_device *dev, struct tern_ib_work_queue *queue)
 {
 	tern_ib_user_record_unpin(queue->record_page);
 	tern_ib_user_queue_unpin(dev, &queue->user);

@@ -267,6 +267,27 @@ struct tern_ib_qp {
 	int access;
 };
 
+/**
+ * struct tern_ib_wq - a receive work queue; the device's is a queue pair without send queue
+ * @ib: the core's part
+ * @number: of that queue pair
+ * @rq: its queue
+ * @listener: takes its events
+ * @mutex: serialises modifications
+ */
+struct tern_ib_wq {
+	struct ib_wq ib;
+	u32 number;
+	struct tern_ib_work_queue rq;
+	struct tern_qp_listener listener;
+	struct mutex mutex;	/* modifications */
+};
+
+/* What it consists of the core keeps. */
+struct tern_ib_rwq_ind_table {
+	struct ib_rwq_ind_table ib;
+};
+
 static inline struct tern_ib_device *to_tern_ib(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct tern_ib_device, ib);
@@ -310,6 +331,11 @@ static inline struct tern_ib_qp *to_tern_qp(struct ib_qp *ibqp)
 static inline struct tern_ib_srq *to_tern_srq(struct ib_srq *ibsrq)
 {
 	return container_of(ibsrq, struct tern_ib_srq, ib);
+}
+
+static inline struct tern_ib_wq *to_tern_wq(struct ib_wq *ibwq)
+{
+	return container_of(ibwq, struct tern_ib_wq, ib);
 }
 
 /* What a dead device does not answer is done: it accesses no memory any more. */

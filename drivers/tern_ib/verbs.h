@@ -77,6 +77,19 @@ struct ib_flow *tern_ib_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *att
 				    struct ib_udata *udata);
 int tern_ib_destroy_flow(struct ib_flow *ibflow);
 
+/* wq.c */
+struct ib_wq *tern_ib_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *init,
+				struct ib_udata *udata);
+int tern_ib_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask,
+		      struct ib_udata *udata);
+int tern_ib_destroy_wq(struct ib_wq *ibwq, struct ib_udata *udata);
+
+/* hashing.c */
+int tern_ib_create_rwq_ind_table(struct ib_rwq_ind_table *ibtable,
+				 struct ib_rwq_ind_table_init_attr *init,
+				 struct ib_udata *udata);
+int tern_ib_destroy_rwq_ind_table(struct ib_rwq_ind_table *ibtable);
+
 /* cq.c */
 int tern_ib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		      struct uverbs_attr_bundle *attrs);

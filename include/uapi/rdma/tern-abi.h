@@ -96,6 +96,26 @@ struct tern_ureq_create_qp {
 	__u8 reserved0[5];
 };
 
+/* A receive work queue holds max_wr entries of 16 + 16 * max_sge bytes or more. */
+struct tern_ureq_create_wq {
+	__aligned_u64 comp_mask;	/* 0 */
+	__aligned_u64 queue_address;	/* 1 << (shift + stride_shift) bytes */
+	__aligned_u64 record_address;
+	__u8 shift;			/* log2 of the entries, 1..rq_shift_max */
+	__u8 stride_shift;		/* log2 of an entry's bytes, 6..9 */
+	__u8 reserved0[6];
+};
+
+#define TERN_HASH_KEY_BYTES	40
+
+/* With CREATE_QP, instead of tern_ureq_create_qp, of a queue pair with an indirection table. */
+struct tern_ureq_create_hashing_qp {
+	__aligned_u64 comp_mask;	/* 0 */
+	__u8 key[TERN_HASH_KEY_BYTES];	/* Toeplitz */
+	__u16 fields;			/* the hardware contract's TERN_HASH_* */
+	__u8 reserved0[6];
+};
+
 /*
  * A shared receive queue holds max_wr entries of 16 + 16 * max_sge bytes or
  * more. A queue pair that uses it has no receive queue.
