@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "cqe.h"
-#include "tern.h"
+#include "raw_packet.h"
 
 const struct tern_send_op tern_rc_ops[TERN_SEND_OPS] = {
 	[IBV_WR_RDMA_WRITE] = {
@@ -256,17 +256,12 @@ int tern_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_
 	return ret;
 }
 
-int tern_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+static inline __attribute__((always_inline)) int
+tern_post_receives(struct tern_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
-	struct tern_qp *qp = to_tern_qp(ibqp);
 	struct tern_rq *rq = &qp->rq;
 	uint32_t producer, slot;
 	int ret = 0;
-
-	if (unlikely(ibqp->state == IBV_QPS_RESET)) {
-		*bad_wr = wr;
-		return EINVAL;
-	}
 
 	tern_lock(&rq->lock);
 	producer = rq->producer;
@@ -294,6 +289,24 @@ int tern_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_
 	tern_unlock(&rq->lock);
 
 	return ret;
+}
+
+int tern_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	if (unlikely(ibqp->state == IBV_QPS_RESET)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+	return tern_post_receives(to_tern_qp(ibqp), wr, bad_wr);
+}
+
+int tern_post_wq_recv(struct ibv_wq *ibwq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	if (unlikely(ibwq->state == IBV_WQS_RESET)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+	return tern_post_receives(&to_tern_wq(ibwq)->qp, wr, bad_wr);
 }
 
 /* Find the request that @cqe completes and free its place. False: no such queue pair. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <ccan/minmax.h>
 
-#include "tern.h"
+#include "raw_packet.h"
 
 struct tern_create_qp {
 	struct ibv_create_qp ibv_cmd;
@@ -51,7 +51,7 @@ void tern_qp_table_free(struct tern_context *ctx)
  * Make room for @qpn. A table that a number of it once needed stays until the
  * context ends, so that a poller never meets one that is being freed.
  */
-static int tern_qp_table_reserve(struct tern_context *ctx, uint32_t qpn)
+int tern_qp_table_reserve(struct tern_context *ctx, uint32_t qpn)
 {
 	struct tern_qp **table;
 
@@ -64,7 +64,7 @@ static int tern_qp_table_reserve(struct tern_context *ctx, uint32_t qpn)
 	return 0;
 }
 
-static void tern_qp_table_set(struct tern_context *ctx, uint32_t qpn, struct tern_qp *qp)
+void tern_qp_table_set(struct tern_context *ctx, uint32_t qpn, struct tern_qp *qp)
 {
 	ctx->qps[qpn >> TERN_QP_TABLE_SHIFT][qpn & (TERN_QP_TABLE_SIZE - 1)] = qp;
 }
@@ -165,7 +165,7 @@ static int tern_size_rq(struct tern_context *ctx, struct tern_rq *rq,
 	return 0;
 }
 
-static void tern_free_sq(struct tern_context *ctx, struct tern_sq *sq)
+void tern_free_sq(struct tern_context *ctx, struct tern_sq *sq)
 {
 	free(sq->entries);
 	if (sq->record)
@@ -174,7 +174,7 @@ static void tern_free_sq(struct tern_context *ctx, struct tern_sq *sq)
 		tern_buffer_free(&sq->buffer);
 }
 
-static void tern_free_rq(struct tern_context *ctx, struct tern_rq *rq)
+void tern_free_rq(struct tern_context *ctx, struct tern_rq *rq)
 {
 	free(rq->wr_ids);
 	if (rq->record)
@@ -184,8 +184,8 @@ static void tern_free_rq(struct tern_context *ctx, struct tern_rq *rq)
 }
 
 /* Without requests there is no ring; one entry remains for what a broken device may complete. */
-static int tern_alloc_sq(struct tern_context *ctx, struct tern_pd *parent, struct tern_sq *sq,
-			 bool datagram, const struct ibv_qp_cap *cap)
+int tern_alloc_sq(struct tern_context *ctx, struct tern_pd *parent, struct tern_sq *sq,
+		  bool datagram, const struct ibv_qp_cap *cap)
 {
 	int ret;
 
@@ -217,8 +217,8 @@ err:
 	return ret;
 }
 
-static int tern_alloc_rq(struct tern_context *ctx, struct tern_pd *parent, struct tern_rq *rq,
-			 const struct ibv_qp_cap *cap)
+int tern_alloc_rq(struct tern_context *ctx, struct tern_pd *parent, struct tern_rq *rq,
+		  const struct ibv_qp_cap *cap)
 {
 	int ret;
 
@@ -305,6 +305,8 @@ struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_a
 	struct tern_qp *qp;
 	int ret;
 
+	if (attr->comp_mask & (IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH))
+		return tern_create_hashing_qp(ibctx, attr);
 	ret = tern_check_qp(attr);
 	if (ret) {
 		errno = ret;
@@ -410,7 +412,7 @@ struct ibv_qp *tern_create_qp(struct ibv_pd *ibpd, struct ibv_qp_init_attr *attr
  * Records of a queue pair in RESET are the host's, the device's line too: a
  * word it left there would be taken for a request of the next life.
  */
-static void tern_record_reset(struct tern_queue_record *record)
+void tern_record_reset(struct tern_queue_record *record)
 {
 	if (record)
 		memset(record, 0, sizeof(*record));
@@ -469,6 +471,8 @@ int tern_destroy_qp(struct ibv_qp *ibqp)
 	struct tern_qp *qp = to_tern_qp(ibqp);
 	int ret;
 
+	if (tern_is_hashing(qp))
+		return tern_destroy_hashing_qp(qp);
 	pthread_mutex_lock(&ctx->qp_mutex);
 	ret = ibv_cmd_destroy_qp(ibqp);
 	if (ret) {

@@ -10,7 +10,6 @@
 #include <tern_hw_regs.h>
 
 #include "raw_packet.h"
-#include "tern.h"
 
 struct tern_get_context_resp {
 	struct ib_uverbs_get_context_resp ibv_resp;
@@ -57,7 +56,9 @@ static const struct verbs_context_ops tern_context_ops = {
 	.create_flow = tern_create_flow,
 	.create_qp = tern_create_qp,
 	.create_qp_ex = tern_create_qp_ex,
+	.create_rwq_ind_table = tern_create_rwq_ind_table,
 	.create_srq = tern_create_srq,
+	.create_wq = tern_create_wq,
 	.dealloc_mw = tern_dealloc_mw,
 	.dealloc_pd = tern_dealloc_pd,
 	.dealloc_td = tern_dealloc_td,
@@ -66,7 +67,9 @@ static const struct verbs_context_ops tern_context_ops = {
 	.destroy_cq = tern_destroy_cq,
 	.destroy_flow = tern_destroy_flow,
 	.destroy_qp = tern_destroy_qp,
+	.destroy_rwq_ind_table = tern_destroy_rwq_ind_table,
 	.destroy_srq = tern_destroy_srq,
+	.destroy_wq = tern_destroy_wq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = tern_free_context,
 	.import_mr = tern_import_mr,
@@ -74,6 +77,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.modify_cq = tern_modify_cq,
 	.modify_qp = tern_modify_qp,
 	.modify_srq = tern_modify_srq,
+	.modify_wq = tern_modify_wq,
 	.poll_cq = tern_poll_cq,
 	.post_recv = tern_post_recv,
 	.post_send = tern_post_send,
