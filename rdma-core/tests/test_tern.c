@@ -236,6 +236,46 @@ static void test_unreliable(void)
 	free(b);
 }
 
+static void test_raw_packets(void)
+{
+	struct bench *b = bench_new(false);
+	struct ibv_sge sge = { 0x1122334455667788, 100, 7 };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED,
+		/* Not for these; nothing of it is to get into the request. */
+		.wr.rdma = { .remote_addr = 0x8877665544332211, .rkey = 0xabcd },
+	}, *bad;
+	static const uint8_t expected[48] = {
+		0x20, 0x01, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		/* ethernet */
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 100, 0, 0, 0, 7, 0, 0, 0,
+	};
+	const struct tern_cqe cqe = {
+		.opcode = TERN_CQE_RECEIVE_ETHERNET, .byte_count = htole32(100),
+	};
+	struct ibv_wc wc;
+	int opcode;
+
+	b->qp.sq.ops = tern_raw_ops;
+	memset(b->sq, 0xff, sizeof(expected));
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == 0);
+	CHECK(!memcmp(b->sq, expected, sizeof(expected)));
+	/* A checksum that the device would not insert. */
+	wr.send_flags = IBV_SEND_IP_CSUM;
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == EINVAL);
+	wr.send_flags = 0;
+	for (opcode = 0; opcode < TERN_SEND_OPS; opcode++) {
+		wr.opcode = opcode;
+		CHECK((tern_post_send(&b->qp.base.qp, &wr, &bad) == 0) ==
+		      (opcode == IBV_WR_SEND));
+	}
+	tern_cqe_to_wc(&cqe, &wc);
+	CHECK(!wc.status && wc.opcode == IBV_WC_RECV && !wc.wc_flags && wc.byte_len == 100);
+	free(b);
+}
+
 static void test_refusals(void)
 {
 	struct bench *b = bench_new(false);
@@ -409,6 +449,7 @@ int main(void)
 	test_ud_encoding();
 	test_atomic_encoding();
 	test_unreliable();
+	test_raw_packets();
 	test_refusals();
 	test_poll();
 	test_broken_device();

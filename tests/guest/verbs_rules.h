@@ -133,6 +133,12 @@ void test_srq_limit_event(void);
 void test_srq_last_wqe(void);
 void test_srq_reset(void);
 void test_srq_resize(void);
+/* rules_raw.c */
+void test_raw_packets(void);
+void test_raw_sniffer(void);
+void test_raw_limits(void);
+void test_raw_refused(void);
+void test_raw_hashing(void);
 /* rules_modern.c */
 void test_extended(void);
 void test_domains(void);
