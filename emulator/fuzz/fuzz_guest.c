@@ -15,6 +15,7 @@
 #include "host_driver.h"
 #include "host_rdma.h"
 #include "tern_hw_ethernet.h"
+#include "tern_hw_flow.h"
 #include "tern_hw_pci.h"
 
 #define STEPS_MAX	200
@@ -189,10 +190,12 @@ static size_t body_of(struct rdma_side *side, uint16_t opcode, uint8_t *body)
 	case TERN_COMMAND_CREATE_QP: {
 		struct tern_command_create_qp *b = (void *)body;
 		static const uint8_t types[] = { TERN_QP_RC, TERN_QP_UD, TERN_QP_ETHERNET,
-						 TERN_QP_GSI, TERN_QP_UC };
+						 TERN_QP_GSI, TERN_QP_UC, TERN_QP_HASHING };
 
-		b->type = types[byte() % 5];
+		b->type = types[byte() % 6];
 		b->flags = htole32(byte() & 7);
+		if (b->type == TERN_QP_ETHERNET)
+			b->flags |= htole32((byte() & 3U) << 8);
 		b->pd = htole32(RDMA_PD);
 		b->sq_shift = byte() % 6;
 		b->rq_shift = byte() % 6;
@@ -232,6 +235,23 @@ static size_t body_of(struct rdma_side *side, uint16_t opcode, uint8_t *body)
 		b->table = htole64(side->buffer + byte() * 8U);
 		b->count = htole16(1U << byte() % 9);
 		b->types = byte() & 63;
+		return sizeof(*b);
+	}
+	case TERN_COMMAND_ADD_FLOW: {
+		struct tern_command_add_flow *b = (void *)body;
+
+		b->type = byte() & 3;
+		b->flags = byte() & 3;
+		b->priority = htole16(byte() & 3);
+		b->qpn = htole32(byte() % 64);
+		return sizeof(*b);
+	}
+	case TERN_COMMAND_SET_HASHING: {
+		struct tern_command_set_hashing *b = (void *)body;
+
+		b->table = htole64(side->buffer + byte() * 8U);
+		b->count = htole16(1U << byte() % 9);
+		b->fields = htole16(byte());
 		return sizeof(*b);
 	}
 	case TERN_COMMAND_SET_RECEIVE_MODE: {
@@ -297,6 +317,7 @@ static void command(struct rdma_side *side)
 		TERN_COMMAND_SET_RECEIVE_MODE, TERN_COMMAND_SET_MULTICAST_TABLE,
 		TERN_COMMAND_SET_VLAN_TABLE, TERN_COMMAND_SET_RSS,
 		TERN_COMMAND_ATTACH_MULTICAST, TERN_COMMAND_DETACH_MULTICAST,
+		TERN_COMMAND_ADD_FLOW, TERN_COMMAND_REMOVE_FLOW, TERN_COMMAND_SET_HASHING,
 	};
 	alignas(8) uint8_t body[TERN_COMMAND_BODY_BYTES] = { 0 };
 	uint16_t opcode = opcodes[byte() % (sizeof(opcodes) / sizeof(*opcodes))];

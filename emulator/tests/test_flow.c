@@ -123,7 +123,7 @@ struct field {
 	const char *value;
 };
 
-/* Each bit of each field alone: with it right the flow takes the frame, with it wrong it does not. */
+/* Each bit of each field alone: the flow takes the frame with it right, not with it wrong. */
 static void each_bit(const struct net_headers *headers, uint8_t ip_version, uint8_t l4_protocol,
 		     const struct field *fields, size_t count)
 {
