@@ -69,7 +69,7 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		/* Only the queue pair that uses one is the device's. */
 		attr->rss_caps.max_rwq_indirection_tables = tern_ib_left(caps->qp_count,
 									 2 + netdev_queues);
-		attr->rss_caps.max_rwq_indirection_table_size = caps->rss_entries_max;
+		attr->rss_caps.max_rwq_indirection_table_size = tern_ib_rwq_table_max(dev->tern);
 		attr->max_wq_type_rq = tern_ib_left(caps->qp_count, 2 + netdev_queues);
 	}
 

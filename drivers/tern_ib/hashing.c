@@ -16,8 +16,8 @@ int tern_ib_create_rwq_ind_table(struct ib_rwq_ind_table *ibtable,
 
 	if (!tern_has(tern, TERN_FEATURE_RECEIVE_HASHING_QP))
 		return -EOPNOTSUPP;
-	if (init->log_ind_tbl_size > ilog2(U16_MAX) ||
-	    1U << init->log_ind_tbl_size > tern->caps.rss_entries_max)
+	/* The core bounds what is shifted by. */
+	if (1U << init->log_ind_tbl_size > tern_ib_rwq_table_max(tern))
 		return -EINVAL;
 	return ib_no_udata_io(udata);
 }

@@ -45,6 +45,17 @@ void tern_ib_fast_posted(const struct ib_reg_wr *wr);
 void tern_ib_qp_event(struct tern_qp_listener *listener, u8 type);
 void tern_ib_qp_last_wqe(struct tern_ib_qp *qp);
 
+/*
+ * Entries of an indirection table: no more than those of the netdev's, whatever
+ * the device says, for a table goes through a mailbox.
+ */
+#define TERN_IB_RWQ_TABLE_MAX	128
+
+static inline u32 tern_ib_rwq_table_max(const struct tern_device *tern)
+{
+	return min_t(u32, tern->caps.rss_entries_max, TERN_IB_RWQ_TABLE_MAX);
+}
+
 /* hashing.c */
 int tern_ib_create_hashing_qp(struct tern_ib_qp *qp, const struct ib_qp_init_attr *attr,
 			      struct ib_udata *udata);
