@@ -478,7 +478,7 @@ TERN_TEST(create_qp)
 	body = good;
 	for (unsigned int type = 0; type < 256; type++) {
 		if (type == TERN_QP_RC || type == TERN_QP_UC || type == TERN_QP_UD ||
-		    type == TERN_QP_GSI || type == TERN_QP_ETHERNET)
+		    type == TERN_QP_GSI || type == TERN_QP_ETHERNET || type == TERN_QP_HASHING)
 			continue;
 		body.type = (uint8_t)type;
 		REFUSED(BAD_PARAMETER, type);
