@@ -179,7 +179,7 @@ size_t tern_nic_counters(const struct tern_nic *nic, unsigned int fn,
 
 struct tern_nic_qp_info {
 	uint32_t qpn;
-	const char *type;		/* "rc", "ud", "gsi", "ethernet" */
+	const char *type;		/* "rc", "ud", "gsi", "ethernet", "hashing"... */
 	const char *state;		/* "reset", "init", "rtr", "rts", "sqd", "sqe", "error" */
 	uint32_t remote_qpn;
 	uint32_t sq_psn;		/* next PSN to send */
