@@ -11,6 +11,7 @@
 #include "nic.h"
 #include "qp.h"
 #include "srq.h"
+#include "tern_hw_device_memory.h"
 #include "tern_hw_ethernet.h"
 #include "tern_hw_pci.h"
 #include "tern_hw_queue.h"
@@ -142,6 +143,9 @@ const struct command_entry control_commands[] = {
 	{ TERN_COMMAND_MODIFY_KEY, true, sizeof(struct tern_command_create_key), 0,
 	  key_modify_command },
 	{ TERN_COMMAND_DESTROY_KEY, true, 0, 0, key_destroy_command },
+	{ TERN_COMMAND_CLEAR_DEVICE_MEMORY, false,
+	  sizeof(struct tern_command_clear_device_memory), FEATURE(DEVICE_MEMORY),
+	  device_memory_clear_command },
 	{ TERN_COMMAND_CREATE_QP, true, sizeof(struct tern_command_create_qp), 0,
 	  qp_create_command },
 	{ TERN_COMMAND_MODIFY_QP, true, sizeof(struct tern_command_modify_qp), 0,

@@ -55,6 +55,12 @@ enum key_error key_resolve(const struct key_user *user, uint32_t key, uint64_t a
 	return KEY_OK;
 }
 
+/* Device memory is at hand whenever its keys are: their ranges were checked as they were made. */
+static uint8_t *device_bytes(const struct key_range *range, uint64_t offset)
+{
+	return range->fn->device_memory.bytes + range->key->pages.root + range->offset + offset;
+}
+
 int key_range_read(const struct key_range *range, uint64_t offset, void *buffer, size_t length)
 {
 	struct memory_key *key = range->key;
@@ -63,6 +69,11 @@ int key_range_read(const struct key_range *range, uint64_t offset, void *buffer,
 		return -EFAULT;
 	if (!key)
 		return guest_read(range->fn, range->offset + offset, buffer, length);
+	if (key->type == TERN_KEY_DEVICE_MEMORY) {
+		if (length)
+			memcpy(buffer, device_bytes(range, offset), length);
+		return 0;
+	}
 	return page_list_read(range->fn, &key->pages, &key->cursor, range->offset + offset, buffer,
 			      length);
 }
@@ -76,6 +87,10 @@ int key_range_write(const struct key_range *range, uint64_t offset, const void *
 		return -EFAULT;
 	if (!key)
 		return guest_write(range->fn, range->offset + offset, buffer, length);
+	if (key->type == TERN_KEY_DEVICE_MEMORY) {
+		copy_in_order(device_bytes(range, offset), buffer, length);
+		return 0;
+	}
 	return page_list_write(range->fn, &key->pages, &key->cursor, range->offset + offset,
 			       buffer, length);
 }
@@ -89,6 +104,8 @@ void *key_range_map(const struct key_range *range, uint64_t offset, size_t *leng
 		return NULL;
 	if (!key)
 		return guest_map(range->fn, range->offset + offset, length, write);
+	if (key->type == TERN_KEY_DEVICE_MEMORY)
+		return device_bytes(range, offset);
 	if (page_list_translate(range->fn, &key->pages, &key->cursor, range->offset + offset,
 				write, &address, &contiguous))
 		return NULL;
@@ -136,6 +153,41 @@ static uint16_t region_set(struct command *command, struct memory_key *key)
 	return TERN_COMMAND_STATUS_OK;
 }
 
+static uint16_t device_region_set(struct command *command, struct memory_key *key)
+{
+	const struct tern_command_create_key *body = (const void *)command->body;
+
+	if (!function_has(command->fn, FEATURE(DEVICE_MEMORY)))
+		return REFUSE(type);
+	key->access = from_le32(body->access);
+	key->address = from_le64(body->address);
+	key->valid = true;
+	key->pages = (struct page_list){ .root = from_le64(body->pages.root),
+					 .length = from_le64(body->pages.length) };
+	if (body->pages.levels)
+		return REFUSE(pages.levels);
+	if (body->pages.page_shift)
+		return REFUSE(pages.page_shift);
+	if (body->pages.first_offset)
+		return REFUSE(pages.first_offset);
+	if (body->pages.reserved0)
+		return REFUSE(pages.reserved0);
+	if (body->pages.reserved1)
+		return REFUSE(pages.reserved1);
+	if (key->pages.root > command->fn->device_memory.size)
+		return REFUSE(pages.root);
+	if (key->pages.length > command->fn->device_memory.size - key->pages.root)
+		return REFUSE(pages.length);
+	if (key->pages.length && !key_address_valid(key->address, key->pages.length, key->access))
+		return REFUSE(address);
+	if (!key->pages.length && key->address && (key->access & TERN_ACCESS_ZERO_BASED))
+		return REFUSE(address);
+	if (!key_access_valid(command->fn, key->access))
+		return REFUSE(access);
+	device_memory_will_be_written(command->fn, key->pages.root, key->pages.length);
+	return TERN_COMMAND_STATUS_OK;
+}
+
 /* What gets its memory from a work request has none yet. */
 static uint16_t free_key_set(struct command *command, uint64_t feature)
 {
@@ -170,6 +222,8 @@ static uint16_t key_set(struct command *command, struct memory_key *key)
 		return region_set(command, key);
 	case TERN_KEY_FAST_REGISTRATION:
 		return free_key_set(command, FEATURE(FAST_REGISTRATION));
+	case TERN_KEY_DEVICE_MEMORY:
+		return device_region_set(command, key);
 	case TERN_KEY_WINDOW_TYPE_1:
 	case TERN_KEY_WINDOW_TYPE_2:
 		return free_key_set(command, FEATURE(MEMORY_WINDOWS));

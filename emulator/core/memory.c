@@ -98,6 +98,9 @@ void guest_unmap(struct function *fn, void *mapped, size_t length, bool write)
 {
 	struct tern_nic *nic = fn->nic;
 
+	/* Of a key of device memory: there is nothing to give back. */
+	if (device_memory_holds(fn, mapped))
+		return;
 	nic->ops->unmap(nic->host, fn->index, mapped, length, write);
 }
 

@@ -97,7 +97,7 @@ static bool function_create(struct tern_nic *nic, unsigned int index)
 	fn->guid = guid_of(fn->permanent_mac);
 	registers_reset(fn);
 	egress_function_init(&fn->egress);
-	return table_init(&fn->eqs, EQ_COUNT) && table_init(&fn->cqs, CQ_COUNT) &&
+	return device_memory_create(fn) && table_init(&fn->eqs, EQ_COUNT) && table_init(&fn->cqs, CQ_COUNT) &&
 	       table_init(&fn->keys, KEY_COUNT) && table_init(&fn->qps, QP_COUNT) &&
 	       table_init(&fn->srqs, SRQ_COUNT) &&
 	       ethernet_function_create(fn) && rdma_function_create(fn);
@@ -121,6 +121,7 @@ static void function_destroy(struct function *fn)
 	objects_reset(fn);
 	rdma_function_destroy(fn);
 	ethernet_function_destroy(fn);
+	device_memory_destroy(fn);
 	table_free(&fn->srqs);
 	table_free(&fn->qps);
 	table_free(&fn->keys);
@@ -190,6 +191,7 @@ void function_reset(struct function *fn)
 	objects_reset(fn);
 	ethernet_function_reset(fn);
 	rdma_function_reset(fn);
+	device_memory_reset(fn);
 	registers_reset(fn);
 	fn->features = 0;
 	fn->memory_generation++;
@@ -217,6 +219,8 @@ uint64_t tern_nic_bar_size(const struct tern_nic *nic, unsigned int fn, unsigned
 		return TERN_BAR_REGISTERS_SIZE;
 	case TERN_BAR_DOORBELLS:
 		return TERN_BAR_DOORBELLS_SIZE;
+	case TERN_BAR_DEVICE_MEMORY:
+		return nic->functions[fn].device_memory.size;
 	default:
 		return 0;
 	}
@@ -241,6 +245,8 @@ uint64_t tern_nic_bar_read(struct tern_nic *nic, unsigned int fn, unsigned int b
 	nic_enter(nic);
 	if (bar == TERN_BAR_REGISTERS && access_valid(nic, fn, bar, offset, size))
 		value = register_read(function, offset, size);
+	else if (bar == TERN_BAR_DEVICE_MEMORY && access_valid(nic, fn, bar, offset, size))
+		value = device_memory_load(function, offset, size);
 	else
 		function->device.register_errors++;
 	nic_leave(nic);
@@ -259,6 +265,8 @@ void tern_nic_bar_write(struct tern_nic *nic, unsigned int fn, unsigned int bar,
 		function->device.register_errors++;
 	else if (bar == TERN_BAR_DOORBELLS)
 		doorbell_write(function, offset, value, size);
+	else if (bar == TERN_BAR_DEVICE_MEMORY)
+		device_memory_store(function, offset, value, size);
 	else
 		register_write(function, offset, value, size);
 	nic_leave(nic);

@@ -5,6 +5,7 @@
 
 #include "capabilities.h"
 #include "counters.h"
+#include "device_memory.h"
 #include "egress.h"
 #include "list.h"
 #include "table.h"
@@ -46,6 +47,7 @@ struct function {
 	struct registers registers;
 	struct command_ring command;
 	struct table eqs, cqs, keys, qps, srqs;
+	struct device_memory device_memory;
 	bool vector_used[VECTOR_COUNT];	/* by an EQ */
 	struct port_counters port;
 	struct rdma_counters rdma_counters;
@@ -89,6 +91,12 @@ uint64_t nic_now(struct tern_nic *nic);
 static inline bool function_has(const struct function *fn, uint64_t feature)
 {
 	return (fn->features & feature) != 0;
+}
+
+/* DEVICE_FEATURES */
+static inline uint64_t features_offered(const struct function *fn)
+{
+	return FEATURES_OFFERED | (fn->device_memory.size ? FEATURE(DEVICE_MEMORY) : 0);
 }
 
 /* How many there are, at the stride that the driver chose. */

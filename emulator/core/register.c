@@ -35,7 +35,7 @@ static uint64_t read_wide(const struct function *fn, uint32_t offset)
 
 	switch (offset) {
 	case TERN_REG_DEVICE_FEATURES:
-		return FEATURES_OFFERED;
+		return features_offered(fn);
 	case TERN_REG_DRIVER_FEATURES:
 		return regs->driver_features;
 	case TERN_REG_COMMAND_RING:
@@ -44,6 +44,8 @@ static uint64_t read_wide(const struct function *fn, uint32_t offset)
 		return regs->completion_ring;
 	case TERN_REG_FATAL_INFO:
 		return regs->fatal_info;
+	case TERN_REG_DEVICE_MEMORY_SIZE:
+		return fn->device_memory.size;
 	default:
 		return 0;
 	}
@@ -150,7 +152,7 @@ static void enable(struct function *fn)
 	struct command_ring *ring = &fn->command;
 
 	regs->enable = true;
-	if (regs->driver_features & ~FEATURES_OFFERED) {
+	if (regs->driver_features & ~features_offered(fn)) {
 		function_fatal(fn, TERN_FATAL_FEATURES, regs->driver_features);
 		return;
 	}

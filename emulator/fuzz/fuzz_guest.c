@@ -180,11 +180,19 @@ static size_t body_of(struct rdma_side *side, uint16_t opcode, uint8_t *body)
 	}
 	case TERN_COMMAND_CREATE_KEY: {
 		struct tern_command_create_key *b = (void *)body;
+		uint8_t kind;
 
 		b->pages = pages(side, number());
 		b->address = htole64(number());
 		b->pd = htole32(RDMA_PD);
-		b->access = htole32(byte() & 15);
+		kind = byte();
+		b->access = htole32(kind & 15);
+		if (kind >> 4 == 15) {
+			b->type = TERN_KEY_DEVICE_MEMORY;
+			b->pages = (struct tern_page_list){
+				.root = htole64(word()), .length = htole64(word()),
+			};
+		}
 		return sizeof(*b);
 	}
 	case TERN_COMMAND_CREATE_QP: {
@@ -316,6 +324,7 @@ static void command(struct rdma_side *side)
 		TERN_COMMAND_DESTROY_QP, TERN_COMMAND_SET_GID, TERN_COMMAND_SET_STATION_ADDRESS,
 		TERN_COMMAND_SET_RECEIVE_MODE, TERN_COMMAND_SET_MULTICAST_TABLE,
 		TERN_COMMAND_SET_VLAN_TABLE, TERN_COMMAND_SET_RSS,
+		TERN_COMMAND_CLEAR_DEVICE_MEMORY,
 		TERN_COMMAND_ATTACH_MULTICAST, TERN_COMMAND_DETACH_MULTICAST,
 		TERN_COMMAND_ADD_FLOW, TERN_COMMAND_REMOVE_FLOW, TERN_COMMAND_SET_HASHING,
 	};

@@ -11,6 +11,10 @@
 #define SPEED_MAX_MBPS	1600000
 #define SPIN_MAX_US	1000000
 #define NAME_MAX_LENGTH	31
+/* As much as such NICs have; more is slow to look at through vfio-user (ternd.rst). */
+#define DEVICE_MEMORY_DEFAULT	(256u << 10)
+#define DEVICE_MEMORY_MIN	4096
+#define DEVICE_MEMORY_MAX	(1u << 30)
 
 static bool good_name(const char *name)
 {
@@ -19,6 +23,12 @@ static bool good_name(const char *name)
 	return length && length <= NAME_MAX_LENGTH &&
 	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
 	       length;
+}
+
+/* It is the size of a BAR, of which guests map pages. */
+static bool good_device_memory(uint64_t bytes)
+{
+	return !bytes || (bytes >= DEVICE_MEMORY_MIN && !(bytes & (bytes - 1)));
 }
 
 /* FNV-1a (RFC 9923), 32 bits, of a string and its terminating zero. */
@@ -55,7 +65,8 @@ static void make_nic(struct ternd *ternd, json_object *object, unsigned int inde
 		     size_t error_size)
 {
 	static const char *const keys[] = { "name", "socket", "mac", "speed", "seed",
-					    "receive_buffer", "shortcuts", NULL };
+					    "receive_buffer", "device_memory", "shortcuts",
+					    NULL };
 	struct ternd_nic_options options = { 0 };
 	struct ternd_fields fields;
 	char reason[300];
@@ -67,6 +78,8 @@ static void make_nic(struct ternd *ternd, json_object *object, unsigned int inde
 	options.seed = ternd_field_number(&fields, "seed", false, index + 1, UINT64_MAX);
 	options.receive_buffer = ternd_field_number(&fields, "receive_buffer", false, 0,
 						    1u << 30);
+	options.device_memory = ternd_field_number(&fields, "device_memory", false,
+						   DEVICE_MEMORY_DEFAULT, DEVICE_MEMORY_MAX);
 	options.shortcuts = ternd_field_bool(&fields, "shortcuts", false, true);
 	if (!ternd_field_mac(&fields, "mac", options.mac) && options.socket)
 		default_mac(options.socket, options.mac);
@@ -75,6 +88,9 @@ static void make_nic(struct ternd *ternd, json_object *object, unsigned int inde
 	if (!good_name(options.name))
 		ternd_fields_fail(&fields, "\"%s\" is no good name: up to %d letters, digits "
 				  "and _ - .", options.name, NAME_MAX_LENGTH);
+	else if (!good_device_memory(options.device_memory))
+		ternd_fields_fail(&fields, "\"device_memory\" must be 0 or a power of two from "
+				  "%d on", DEVICE_MEMORY_MIN);
 	else if (ternd_find_nic(ternd, options.name))
 		ternd_fields_fail(&fields, "there are two NICs \"%s\"", options.name);
 	else if (!ternd_nic_create(ternd, &options, reason, sizeof(reason)))

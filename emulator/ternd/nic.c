@@ -253,6 +253,7 @@ static int create_parts(struct ternd_nic *nic, const struct ternd_nic_options *o
 		.functions = 1,
 		.speed_mbps = options->speed_mbps,
 		.receive_buffer = options->receive_buffer,
+		.device_memory = options->device_memory,
 		.no_shortcuts = !options->shortcuts,
 		.seed = options->seed,
 	};

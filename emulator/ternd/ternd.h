@@ -58,6 +58,7 @@ struct ternd_nic_options {
 	uint64_t speed_mbps;
 	uint64_t seed;
 	uint64_t receive_buffer;
+	uint64_t device_memory;
 	bool shortcuts;
 };
 

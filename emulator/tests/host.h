@@ -93,6 +93,8 @@ struct world {
 struct world *world_create(void);
 void world_destroy(struct world *world);
 
+#define HOST_DEVICE_MEMORY	65536
+
 /* The values that NULL stands for in machine_create(): one function, unpaced. */
 extern const struct tern_nic_config host_default_config;
 

@@ -112,7 +112,9 @@ static const struct tern_nic_host host_ops = {
 	.log = log_line,
 };
 
-const struct tern_nic_config host_default_config = { .functions = 1, .seed = 1 };
+const struct tern_nic_config host_default_config = {
+	.functions = 1, .seed = 1, .device_memory = HOST_DEVICE_MEMORY,
+};
 
 struct world *world_create(void)
 {

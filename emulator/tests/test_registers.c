@@ -36,10 +36,10 @@ TERN_TEST(identity)
 	CHECK_EQ(read_register(TERN_REG_VECTORS, 4), tern_nic_vectors(machine->nic, 0));
 	CHECK(read_register(TERN_REG_COMMAND_TIMEOUT, 4) > 0);
 	CHECK(read_register(TERN_REG_RESET_TIMEOUT, 4) > 0);
-	CHECK_EQ(read_register(TERN_REG_DEVICE_MEMORY_SIZE, 8), 0);
+	CHECK_EQ(read_register(TERN_REG_DEVICE_MEMORY_SIZE, 8), HOST_DEVICE_MEMORY);
 	CHECK_EQ(tern_nic_bar_size(machine->nic, 0, 0), TERN_BAR_REGISTERS_SIZE);
 	CHECK_EQ(tern_nic_bar_size(machine->nic, 0, 2), TERN_BAR_DOORBELLS_SIZE);
-	CHECK_EQ(tern_nic_bar_size(machine->nic, 0, 4), 0);
+	CHECK_EQ(tern_nic_bar_size(machine->nic, 0, 4), HOST_DEVICE_MEMORY);
 	CHECK_EQ(tern_nic_bar_size(machine->nic, 1, 0), 0);
 	CHECK_EQ(read_register(TERN_REG_STATUS, 4), 0);
 	CHECK_EQ(counter("register_errors"), 0);
