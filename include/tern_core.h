@@ -39,6 +39,8 @@
  * @doorbell_shift: log2 of the doorbell pages' stride, at least PAGE_SHIFT
  * @doorbell_pages: how many there are
  * @doorbell: page 0, the kernel's
+ * @device_memory_base: physical address of the device memory
+ * @device_memory_size: its bytes, whole pages; 0 without
  * @completion_vectors: how many vectors completions can use
  *
  * All of it is constant while an auxiliary device exists.
@@ -52,6 +54,8 @@ struct tern_device {
 	unsigned int doorbell_shift;
 	u32 doorbell_pages;
 	void __iomem *doorbell;
+	phys_addr_t device_memory_base;
+	u64 device_memory_size;
 	unsigned int completion_vectors;
 };
 
@@ -154,6 +158,11 @@ void tern_number_free(struct tern_device *tern, enum tern_numbers space, u32 num
 /* Doorbell pages of user contexts: 1.. below doorbell_pages */
 int tern_doorbell_page_alloc(struct tern_device *tern, u32 *page);
 void tern_doorbell_page_free(struct tern_device *tern, u32 page);
+
+/* Device memory */
+int tern_device_memory_alloc(struct tern_device *tern, u64 length, unsigned int align_shift,
+			     u64 *offset);
+void tern_device_memory_free(struct tern_device *tern, u64 offset, u64 length);
 
 /* Events */
 

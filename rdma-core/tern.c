@@ -9,7 +9,9 @@
 #include <tern_hw_pci.h>
 #include <tern_hw_regs.h>
 
+#include "dm.h"
 #include "raw_packet.h"
+#include "tern.h"
 
 struct tern_get_context_resp {
 	struct ib_uverbs_get_context_resp ibv_resp;
@@ -43,6 +45,7 @@ static void tern_free_context(struct ibv_context *ibctx)
 }
 
 static const struct verbs_context_ops tern_context_ops = {
+	.alloc_dm = tern_alloc_dm,
 	.alloc_mw = tern_alloc_mw,
 	.alloc_parent_domain = tern_alloc_parent_domain,
 	.alloc_pd = tern_alloc_pd,
@@ -72,6 +75,8 @@ static const struct verbs_context_ops tern_context_ops = {
 	.destroy_wq = tern_destroy_wq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = tern_free_context,
+	.free_dm = tern_free_dm,
+	.import_dm = tern_import_dm,
 	.import_mr = tern_import_mr,
 	.import_pd = tern_import_pd,
 	.modify_cq = tern_modify_cq,
@@ -87,11 +92,13 @@ static const struct verbs_context_ops tern_context_ops = {
 	.query_qp = tern_query_qp,
 	.query_rt_values = tern_query_rt_values,
 	.query_srq = tern_query_srq,
+	.reg_dm_mr = tern_reg_dm_mr,
 	.reg_dmabuf_mr = tern_reg_dmabuf_mr,
 	.reg_mr = tern_reg_mr,
 	.req_notify_cq = tern_req_notify_cq,
 	.resize_cq = tern_resize_cq,
 	.rereg_mr = tern_rereg_mr,
+	.unimport_dm = tern_unimport_dm,
 	.unimport_mr = tern_unimport_mr,
 	.unimport_pd = tern_unimport_pd,
 };

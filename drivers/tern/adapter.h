@@ -45,6 +45,9 @@ struct tern_number_space {
  * @srq_listeners: struct tern_srq_listener by SRQN
  * @numbers: spaces of object numbers
  * @doorbell_pages: pages in use
+ * @device_memory_lock: protects @device_memory_used
+ * @device_memory_used: a bit for each page of the device memory; NULL without
+ * @device_memory_pages: how many there are
  * @notifier: chain of enum tern_notification
  * @dead_work: tells everyone that the device died
  * @link_work: asks for the port's state after an event
@@ -79,6 +82,10 @@ struct tern_adapter {
 
 	struct tern_number_space numbers[TERN_NUMBERS_COUNT];
 	struct ida doorbell_pages;
+	/* see above */
+	struct mutex device_memory_lock;
+	unsigned long *device_memory_used;
+	unsigned long device_memory_pages;
 
 	struct blocking_notifier_head notifier;
 	struct work_struct dead_work;
@@ -116,6 +123,10 @@ int tern_capabilities_read(struct tern_adapter *adapter);
 /* numbers.c */
 void tern_numbers_init(struct tern_adapter *adapter);
 void tern_numbers_exit(struct tern_adapter *adapter);
+
+/* device_memory.c */
+int tern_device_memory_init(struct tern_adapter *adapter);
+void tern_device_memory_exit(struct tern_adapter *adapter);
 
 /* auxiliary.c */
 int tern_auxiliary_add(struct tern_adapter *adapter);

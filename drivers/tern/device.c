@@ -26,6 +26,7 @@
 	 BIT_ULL(TERN_FEATURE_MULTICAST) | BIT_ULL(TERN_FEATURE_MEMORY_WINDOWS) | \
 	 BIT_ULL(TERN_FEATURE_FLOW_STEERING) |				\
 	 BIT_ULL(TERN_FEATURE_RECEIVE_HASHING_QP) |			\
+	 BIT_ULL(TERN_FEATURE_DEVICE_MEMORY) |				\
 	 BIT_ULL(TERN_FEATURE_TIMESTAMPS))
 
 static int tern_device_check_version(struct tern_adapter *adapter)
@@ -172,12 +173,17 @@ int tern_device_start(struct tern_adapter *adapter)
 	if (err)
 		goto stop_commands;
 	tern_numbers_init(adapter);
-	err = tern_eqs_create(adapter);
+	err = tern_device_memory_init(adapter);
 	if (err)
 		goto free_numbers;
+	err = tern_eqs_create(adapter);
+	if (err)
+		goto exit_device_memory;
 	WRITE_ONCE(adapter->started, true);
 	return 0;
 
+exit_device_memory:
+	tern_device_memory_exit(adapter);
 free_numbers:
 	tern_numbers_exit(adapter);
 stop_commands:
@@ -210,6 +216,7 @@ void tern_device_stop(struct tern_adapter *adapter)
 	tern_device_reset(adapter);
 	pci_clear_master(adapter->device.pdev);
 	tern_command_queue_stop(adapter);
+	tern_device_memory_exit(adapter);
 	tern_numbers_exit(adapter);
 	mutex_lock(&adapter->mailbox_lock);
 	tern_mailbox_free(adapter);

@@ -73,6 +73,7 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->max_wq_type_rq = tern_ib_left(caps->qp_count, 2 + netdev_queues);
 	}
 
+	attr->max_dm_size = dev->tern->device_memory_size;
 	attr->max_mr_size = caps->region_bytes_max;
 	attr->page_size_cap = limits->page_sizes;
 	attr->max_mr = caps->key_count - 1;

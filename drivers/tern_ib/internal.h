@@ -17,6 +17,11 @@ void tern_ib_events_end(struct tern_ib_device *dev);
 
 /* ucontext.c */
 extern const struct uapi_definition tern_ib_uapi[];
+struct rdma_user_mmap_entry *tern_ib_map_device_memory(struct tern_ib_ucontext *ucontext,
+						       u64 offset, u64 length);
+
+/* dm.c */
+extern const struct uapi_definition tern_ib_dm_uapi[];
 
 /* user_memory.c */
 int tern_ib_user_queue_pin(struct tern_ib_device *dev, struct tern_ib_user_queue *queue,
@@ -30,6 +35,7 @@ void tern_ib_user_record_unpin(struct tern_ib_record_page *page);
 
 /* mr.c */
 struct tern_ib_mr *tern_ib_new_mr(struct tern_ib_device *dev);
+bool tern_ib_access_known(const struct tern_ib_device *dev, int access);
 void tern_ib_delete_mr(struct tern_ib_device *dev, struct tern_ib_mr *mr);
 int tern_ib_create_key(struct tern_ib_device *dev, u32 index, const struct ib_pd *ibpd,
 		       struct tern_command_create_key *body, u32 *key);

@@ -90,7 +90,7 @@ static int tern_ib_create_region(struct tern_ib_device *dev, struct tern_ib_mr *
 	return 0;
 }
 
-static bool tern_ib_access_known(const struct tern_ib_device *dev, int access)
+bool tern_ib_access_known(const struct tern_ib_device *dev, int access)
 {
 	if (access & IB_ACCESS_MW_BIND && !tern_has(dev->tern, TERN_FEATURE_MEMORY_WINDOWS))
 		return false;

@@ -11,21 +11,31 @@
 #define UVERBS_MODULE_NAME tern_ib
 #include <rdma/uverbs_named_ioctl.h>
 
+enum tern_ib_mapping {
+	TERN_IB_MAPPING_DOORBELL,
+	TERN_IB_MAPPING_CLOCK,
+	TERN_IB_MAPPING_DEVICE_MEMORY,
+};
+
 /**
- * struct tern_ib_mmap_entry - a page of the device that a process may map
+ * struct tern_ib_mmap_entry - pages of the device that a process may map
  * @rdma: the core's part
  * @dev: the device
- * @clock: the clock page, not a doorbell page
+ * @what: what they are
  * @page: number of the doorbell page
+ * @offset: of the device memory
+ * @length: of the device memory
  *
- * It outlives its context where a mapping does, and keeps a doorbell page from
- * being given to another process until then.
+ * It outlives its context, or device memory, where a mapping does, and keeps
+ * the pages from being given to another process until then.
  */
 struct tern_ib_mmap_entry {
 	struct rdma_user_mmap_entry rdma;
 	struct tern_ib_device *dev;
-	bool clock;
+	enum tern_ib_mapping what;
 	u32 page;
+	u64 offset;
+	u64 length;
 };
 
 static struct tern_ib_mmap_entry *to_tern_mmap_entry(struct rdma_user_mmap_entry *entry)
@@ -37,8 +47,10 @@ void tern_ib_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
 {
 	struct tern_ib_mmap_entry *entry = to_tern_mmap_entry(rdma_entry);
 
-	if (!entry->clock)
+	if (entry->what == TERN_IB_MAPPING_DOORBELL)
 		tern_doorbell_page_free(entry->dev->tern, entry->page);
+	else if (entry->what == TERN_IB_MAPPING_DEVICE_MEMORY)
+		tern_device_memory_free(entry->dev->tern, entry->offset, entry->length);
 	kfree(entry);
 }
 
@@ -81,7 +93,7 @@ static int tern_ib_add_clock(struct tern_ib_ucontext *ucontext)
 	if (!entry)
 		return -ENOMEM;
 	entry->dev = dev;
-	entry->clock = true;
+	entry->what = TERN_IB_MAPPING_CLOCK;
 	err = rdma_user_mmap_entry_insert(&ucontext->ib, &entry->rdma, PAGE_SIZE);
 	if (err) {
 		kfree(entry);
@@ -89,6 +101,35 @@ static int tern_ib_add_clock(struct tern_ib_ucontext *ucontext)
 	}
 	ucontext->clock_entry = &entry->rdma;
 	return 0;
+}
+
+/**
+ * tern_ib_map_device_memory() - let a process map device memory
+ * @ucontext: the process
+ * @offset: of the memory
+ * @length: of the memory
+ *
+ * Return: the entry, which from now on owns the memory, or an error pointer
+ */
+struct rdma_user_mmap_entry *tern_ib_map_device_memory(struct tern_ib_ucontext *ucontext,
+						       u64 offset, u64 length)
+{
+	struct tern_ib_mmap_entry *entry;
+	int err;
+
+	entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	if (!entry)
+		return ERR_PTR(-ENOMEM);
+	entry->dev = to_tern_ib(ucontext->ib.device);
+	entry->what = TERN_IB_MAPPING_DEVICE_MEMORY;
+	entry->offset = offset;
+	entry->length = length;
+	err = rdma_user_mmap_entry_insert(&ucontext->ib, &entry->rdma, PAGE_ALIGN(length));
+	if (err) {
+		kfree(entry);
+		return ERR_PTR(err);
+	}
+	return &entry->rdma;
 }
 
 static void tern_ib_describe_ucontext(const struct tern_ib_ucontext *ucontext,
@@ -166,6 +207,7 @@ ADD_UVERBS_ATTRIBUTES_SIMPLE(tern_ib_query_context, UVERBS_OBJECT_DEVICE,
 
 const struct uapi_definition tern_ib_uapi[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &tern_ib_query_context),
+	UAPI_DEF_CHAIN(tern_ib_dm_uapi),
 	{}
 };
 
@@ -181,18 +223,38 @@ void tern_ib_dealloc_ucontext(struct ib_ucontext *ibucontext)
 /* Doorbells can only be written, the clock only be read. */
 static int tern_ib_check_vma(const struct tern_ib_mmap_entry *entry, struct vm_area_struct *vma)
 {
-	if (vma->vm_flags & VM_EXEC || vma->vm_flags & (entry->clock ? VM_WRITE : VM_READ))
+	vm_flags_t never = VM_EXEC;
+
+	if (entry->what == TERN_IB_MAPPING_DOORBELL)
+		never |= VM_READ;
+	else if (entry->what == TERN_IB_MAPPING_CLOCK)
+		never |= VM_WRITE;
+	if (vma->vm_flags & never)
 		return -EPERM;
-	vm_flags_clear(vma, VM_MAYEXEC | (entry->clock ? VM_MAYWRITE : VM_MAYREAD));
+	/* Nor by mprotect(): each right has a MAY flag, at the same distance. */
+	vm_flags_clear(vma, never << 4);
 	return 0;
+}
+
+static phys_addr_t tern_ib_mapping_address(const struct tern_ib_mmap_entry *entry)
+{
+	const struct tern_device *tern = entry->dev->tern;
+
+	switch (entry->what) {
+	case TERN_IB_MAPPING_CLOCK:
+		return pci_resource_start(tern->pdev, TERN_BAR_REGISTERS) + TERN_BAR0_CLOCK;
+	case TERN_IB_MAPPING_DEVICE_MEMORY:
+		return tern->device_memory_base + entry->offset;
+	default:
+		return tern->doorbell_base + ((phys_addr_t)entry->page << tern->doorbell_shift);
+	}
 }
 
 int tern_ib_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 {
-	struct tern_device *tern = to_tern_ib(ibucontext->device)->tern;
 	struct rdma_user_mmap_entry *rdma_entry;
 	struct tern_ib_mmap_entry *entry;
-	phys_addr_t address;
+	pgprot_t prot;
 	int err;
 
 	rdma_entry = rdma_user_mmap_entry_get(ibucontext, vma);
@@ -202,13 +264,12 @@ int tern_ib_mmap(struct ib_ucontext *ibucontext, struct vm_area_struct *vma)
 	err = tern_ib_check_vma(entry, vma);
 	if (err)
 		goto put_entry;
-	if (entry->clock)
-		address = pci_resource_start(tern->pdev, TERN_BAR_REGISTERS) + TERN_BAR0_CLOCK;
+	if (entry->what == TERN_IB_MAPPING_DEVICE_MEMORY)
+		prot = pgprot_writecombine(vma->vm_page_prot);
 	else
-		address = tern->doorbell_base +
-			  ((phys_addr_t)entry->page << tern->doorbell_shift);
-	err = rdma_user_mmap_io(ibucontext, vma, PHYS_PFN(address), PAGE_SIZE,
-				pgprot_noncached(vma->vm_page_prot), rdma_entry);
+		prot = pgprot_noncached(vma->vm_page_prot);
+	err = rdma_user_mmap_io(ibucontext, vma, PHYS_PFN(tern_ib_mapping_address(entry)),
+				rdma_entry->npages * PAGE_SIZE, prot, rdma_entry);
 put_entry:
 	rdma_user_mmap_entry_put(rdma_entry);
 	return err;

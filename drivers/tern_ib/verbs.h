@@ -63,6 +63,13 @@ int tern_ib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *list, int count,
 int tern_ib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int tern_ib_dealloc_mw(struct ib_mw *ibmw);
 
+/* dm.c */
+struct ib_dm *tern_ib_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ibucontext,
+			       struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs);
+int tern_ib_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
+struct ib_mr *tern_ib_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm,
+				struct ib_dm_mr_attr *attr, struct uverbs_attr_bundle *attrs);
+
 /* ah.c */
 int tern_ib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
 int tern_ib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);

@@ -112,6 +112,11 @@ void test_atomic_errors(void);
 void test_unreliable(void);
 /* rules_windows.c */
 void test_windows(void);
+/* rules_dm.c */
+void test_dm_limits(void);
+void test_dm_copies(void);
+void test_dm_owners(void);
+void test_dm_regions(void);
 /* rules_multicast.c */
 void test_multicast(void);
 void test_multicast_limits(void);

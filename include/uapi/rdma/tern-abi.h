@@ -154,4 +154,31 @@ struct tern_uresp_create_ah {
 	__u8 reserved0[5];
 };
 
+/* UVERBS_METHOD_DM_ALLOC */
+enum tern_alloc_dm_attrs {
+	TERN_ATTR_ALLOC_DM_RESPONSE = (1U << UVERBS_ID_NS_SHIFT), /* struct tern_uresp_dm */
+};
+
+/* Of UVERBS_OBJECT_DM: what alloc_dm answered, for a process that was given the context's file. */
+enum tern_dm_methods {
+	TERN_METHOD_DM_QUERY = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum tern_dm_query_attrs {
+	TERN_ATTR_DM_QUERY_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	TERN_ATTR_DM_QUERY_RESPONSE,	/* struct tern_uresp_dm */
+};
+
+/*
+ * mmap() shared, of all its length, readable, writable or both. It is mapped
+ * write combining, and what is written is posted: it is at the device when a
+ * read of the memory that follows it has returned, and has to be before a work
+ * request that uses it is made visible to the device.
+ */
+struct tern_uresp_dm {
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_length;
+	__aligned_u64 length;		/* that was asked for */
+};
+
 #endif /* TERN_ABI_USER_H */
