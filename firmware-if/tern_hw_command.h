@@ -97,7 +97,10 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_DESTROY_SRQ		0x313
 #define TERN_COMMAND_ATTACH_MULTICAST		0x320	/* TERN_FEATURE_MULTICAST */
 #define TERN_COMMAND_DETACH_MULTICAST		0x321
-#define TERN_COMMAND_CREATE_COUNTER_SET		0x330	/* reserved: TERN_FEATURE_COUNTER_SETS */
+#define TERN_COMMAND_CREATE_COUNTER_SET		0x330	/* TERN_FEATURE_COUNTER_SETS */
+#define TERN_COMMAND_DESTROY_COUNTER_SET	0x331
+#define TERN_COMMAND_BIND_COUNTER_SET		0x332
+#define TERN_COMMAND_QUERY_COUNTER_SET		0x333
 /* Addressing */
 #define TERN_COMMAND_SET_GID			0x400
 /* Ethernet */
@@ -111,7 +114,7 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_SET_HASHING		0x512	/* TERN_FEATURE_RECEIVE_HASHING_QP */
 /* Reserved: 0x600..0x6ff PFC, ETS, ECN; 0x700..0x7ff VFs and mailbox; 0x8000.. vendor's own */
 
-/* QUERY_DEVICE, _PORT, _STATISTICS, _QP, _SRQ: where the device writes the answer. */
+/* QUERY_DEVICE, _PORT, _STATISTICS, _QP, _SRQ, _COUNTER_SET: where the device writes the answer. */
 struct tern_command_query {
 	__le64 address;		/* bus address, 8-byte aligned */
 	__le32 length;		/* bytes there; the device writes at most these */
@@ -157,9 +160,9 @@ struct tern_device_capabilities {
 	__le32 srq_sge_max;
 	__le32 multicast_group_count; /* that queue pairs are attached to at a time */
 	__le32 multicast_qps_max; /* of a group */
-	__le32 reserved0[4];
-	__le32 flow_count;	/* flows at a time */
-	__le32 reserved1[26];
+	__le32 counter_set_count; /* number 0 is reserved */
+	__le32 flow_count;	/* at a time */
+	__le32 reserved0[29];
 };
 
 static_assert(sizeof(struct tern_device_capabilities) == 240, "device capabilities");

@@ -11,6 +11,7 @@
 #include "nic.h"
 #include "qp.h"
 #include "srq.h"
+#include "tern_hw_counter_set.h"
 #include "tern_hw_device_memory.h"
 #include "tern_hw_ethernet.h"
 #include "tern_hw_pci.h"
@@ -67,6 +68,8 @@ static uint16_t query_device(struct command *command)
 		.multicast_group_count = to_le32(MULTICAST_GROUP_COUNT),
 		.multicast_qps_max = to_le32(MULTICAST_QPS_MAX),
 		.flow_count = to_le32(function_has(fn, FEATURE(FLOW_STEERING)) ? FLOW_COUNT : 0),
+		.counter_set_count = to_le32(function_has(fn, FEATURE(COUNTER_SETS)) ?
+					     COUNTER_SET_COUNT : 0),
 	};
 
 	if (!group_is_zero(command))
@@ -108,6 +111,18 @@ static uint16_t query_statistics(struct command *command)
 		return command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
 				      struct tern_command_query, group);
 	}
+}
+
+static uint16_t query_counter_set(struct command *command)
+{
+	const struct counter_set *set;
+	uint16_t status;
+
+	if (!group_is_zero(command))
+		return TERN_COMMAND_STATUS_BAD_PARAMETER;
+	set = counter_set_named(command, &status);
+	return status ? status : answer_counters(command, rdma_counter_names, &set->counters,
+						 sizeof(set->counters));
 }
 
 static uint16_t query_qp(struct command *command)
@@ -158,5 +173,13 @@ const struct command_entry control_commands[] = {
 	  srq_modify_command },
 	{ TERN_COMMAND_QUERY_SRQ, true, QUERY_BYTES, FEATURE(SRQ), query_srq },
 	{ TERN_COMMAND_DESTROY_SRQ, true, 0, FEATURE(SRQ), srq_destroy_command },
+	{ TERN_COMMAND_CREATE_COUNTER_SET, true, 0, FEATURE(COUNTER_SETS),
+	  counter_set_create_command },
+	{ TERN_COMMAND_DESTROY_COUNTER_SET, true, 0, FEATURE(COUNTER_SETS),
+	  counter_set_destroy_command },
+	{ TERN_COMMAND_BIND_COUNTER_SET, true, sizeof(struct tern_command_bind_counter_set),
+	  FEATURE(COUNTER_SETS), counter_set_bind_command },
+	{ TERN_COMMAND_QUERY_COUNTER_SET, true, QUERY_BYTES, FEATURE(COUNTER_SETS),
+	  query_counter_set },
 	{ 0, false, 0, 0, NULL },
 };

@@ -100,6 +100,7 @@ static bool function_create(struct tern_nic *nic, unsigned int index)
 	return device_memory_create(fn) && table_init(&fn->eqs, EQ_COUNT) && table_init(&fn->cqs, CQ_COUNT) &&
 	       table_init(&fn->keys, KEY_COUNT) && table_init(&fn->qps, QP_COUNT) &&
 	       table_init(&fn->srqs, SRQ_COUNT) &&
+	       table_init(&fn->counter_sets, COUNTER_SET_COUNT) &&
 	       ethernet_function_create(fn) && rdma_function_create(fn);
 }
 
@@ -110,6 +111,7 @@ static void objects_reset(struct function *fn)
 	cqs_reset(fn);
 	eqs_reset(fn);
 	keys_reset(fn);
+	counter_sets_reset(fn);
 }
 
 static void function_destroy(struct function *fn)
@@ -122,6 +124,7 @@ static void function_destroy(struct function *fn)
 	rdma_function_destroy(fn);
 	ethernet_function_destroy(fn);
 	device_memory_destroy(fn);
+	table_free(&fn->counter_sets);
 	table_free(&fn->srqs);
 	table_free(&fn->qps);
 	table_free(&fn->keys);

@@ -46,7 +46,7 @@ struct function {
 	uint64_t features;		/* taken at ENABLE */
 	struct registers registers;
 	struct command_ring command;
-	struct table eqs, cqs, keys, qps, srqs;
+	struct table eqs, cqs, keys, qps, srqs, counter_sets;
 	struct device_memory device_memory;
 	bool vector_used[VECTOR_COUNT];	/* by an EQ */
 	struct port_counters port;

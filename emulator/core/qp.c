@@ -289,6 +289,8 @@ static void qp_free(struct qp *qp)
 		qp->receive_cq->users--;
 	if (qp->srq)
 		qp->srq->users--;
+	if (qp->counter_set)
+		qp->counter_set->users--;
 	free(qp);
 }
 

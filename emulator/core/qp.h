@@ -3,8 +3,10 @@
 #ifndef TERN_QP_H_
 #define TERN_QP_H_
 
+#include "counter_set.h"
 #include "cq.h"
 #include "key.h"
+#include "nic.h"
 #include "tern_hw_qp.h"
 #include "work_queue.h"
 
@@ -56,6 +58,7 @@ struct qp {
 	struct key_user remote;		/* for what the peer asks: same PD, never privileged */
 	const struct qp_ops *ops;
 	void *private;			/* of its type */
+	struct counter_set *counter_set;	/* that it is bound to, or NULL */
 	bool traced;
 	unsigned int users;		/* tables of QPNs and default_qpn that name it */
 };
@@ -83,6 +86,14 @@ uint16_t qp_modify_command(struct command *command);
 uint16_t qp_query_command(struct command *command);
 uint16_t qp_destroy_command(struct command *command);
 void qps_reset(struct function *fn);
+
+/* Count @amount of @member of struct rdma_counters: for @who's set, else for its function. */
+#define qp_count(who, member, amount)	(qp_counters(who)->member += (amount))
+
+static inline struct rdma_counters *qp_counters(const struct qp *qp)
+{
+	return qp->counter_set ? &qp->counter_set->counters : &qp->fn->rdma_counters;
+}
 
 /* One line to host->trace. The test stands in the macro: arguments cost nothing when it is off. */
 #define qp_trace(qp, ...)					\

@@ -120,7 +120,7 @@ static bool use_retry(struct rdma_qp *rdma)
 		requester->retries_left--;
 		return true;
 	}
-	rdma->qp->fn->rdma_counters.retry_exceeded++;
+	qp_count(rdma->qp, retry_exceeded, 1);
 	rc_completer_fail(rdma, TERN_WC_RETRY_EXCEEDED);
 	return false;
 }
@@ -134,7 +134,7 @@ static void implied_nak(struct rdma_qp *rdma)
 	if (!waiting(rdma) || requester->skip_implied || requester->waits_rnr ||
 	    requester->next_psn == requester->acked_psn)
 		return;
-	rdma->qp->fn->rdma_counters.implied_nak_seq_err++;
+	qp_count(rdma->qp, implied_nak_seq_err, 1);
 	if (!use_retry(rdma))
 		return;
 	requester->skip_implied = true;
@@ -148,10 +148,10 @@ static void receive_rnr_nak(struct rdma_qp *rdma, uint32_t psn, unsigned int tim
 	if (!waiting(rdma) || requester->waits_rnr)
 		return;
 	rdma->rnr_naks_received++;
-	rdma->qp->fn->rdma_counters.rnr_nak_retry_err++;
+	qp_count(rdma->qp, rnr_nak_retry_err, 1);
 	if (rdma->attributes.rnr_retry != RNR_RETRY_INFINITE) {
 		if (!requester->rnr_retries_left) {
-			rdma->qp->fn->rdma_counters.rnr_retry_exceeded++;
+			qp_count(rdma->qp, rnr_retry_exceeded, 1);
 			rc_completer_fail(rdma, TERN_WC_RNR_RETRY_EXCEEDED);
 			return;
 		}
@@ -163,14 +163,13 @@ static void receive_rnr_nak(struct rdma_qp *rdma, uint32_t psn, unsigned int tim
 
 static void receive_nak(struct rdma_qp *rdma, uint32_t psn, unsigned int code)
 {
-	struct rdma_counters *counters = &rdma->qp->fn->rdma_counters;
 	struct requester *requester = &rdma->requester;
 
 	if (!waiting(rdma))
 		return;
 	switch (code) {
 	case WIRE_NAK_SEQUENCE:
-		counters->packet_seq_err++;
+		qp_count(rdma->qp, packet_seq_err, 1);
 		/* Nothing was sent since it went back there: a copy of a NAK that was served. */
 		if (requester->waits_rnr || requester->next_psn == psn)
 			return;
@@ -178,18 +177,18 @@ static void receive_nak(struct rdma_qp *rdma, uint32_t psn, unsigned int code)
 			rc_requester_go_back(rdma, psn);
 		break;
 	case WIRE_NAK_INVALID_REQUEST:
-		counters->req_remote_invalid_request++;
+		qp_count(rdma->qp, req_remote_invalid_request, 1);
 		rc_completer_fail(rdma, TERN_WC_REMOTE_INVALID_REQUEST);
 		break;
 	case WIRE_NAK_REMOTE_ACCESS:
-		counters->req_remote_access_errors++;
+		qp_count(rdma->qp, req_remote_access_errors, 1);
 		rc_completer_fail(rdma, TERN_WC_REMOTE_ACCESS);
 		break;
 	case WIRE_NAK_REMOTE_OPERATION:
 		rc_completer_fail(rdma, TERN_WC_REMOTE_OPERATION);
 		break;
 	default:
-		counters->rx_malformed++;
+		qp_count(rdma->qp, rx_malformed, 1);
 		break;
 	}
 }
@@ -217,7 +216,7 @@ static void receive_acknowledge(struct rdma_qp *rdma, const struct wire_headers 
 			implied_nak(rdma);
 		break;
 	default:
-		rdma->qp->fn->rdma_counters.rx_malformed++;
+		qp_count(rdma->qp, rx_malformed, 1);
 		break;
 	}
 }
@@ -293,7 +292,7 @@ static void receive_read_response(struct rdma_qp *rdma, const struct wire_packet
 		rc_completer_fail(rdma, TERN_WC_LOCAL_PROTECTION);
 		return;
 	}
-	rdma->qp->fn->rdma_counters.rx_payload_bytes += length;
+	qp_count(rdma->qp, rx_payload_bytes, length);
 	received(rdma);
 }
 
@@ -322,7 +321,7 @@ void rc_completer_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 	struct requester *requester = &rdma->requester;
 
 	if (!waiting(rdma)) {
-		rdma->qp->fn->rdma_counters.rx_no_qp++;
+		qp_count(rdma->qp, rx_no_qp, 1);
 		return;
 	}
 	/* Answers to what is acknowledged already, or was never sent (IBTA 9.9.2.4: ghosts). */

@@ -219,7 +219,7 @@ static void advance(struct rdma_qp *rdma, uint32_t count)
 
 	if (before < sent) {
 		rdma->retransmissions++;
-		rdma->qp->fn->rdma_counters.retransmitted_packets++;
+		qp_count(rdma->qp, retransmitted_packets, 1);
 	}
 	requester->next_psn = (requester->next_psn + count) & WIRE_PSN_MASK;
 	if (before + count > sent)
@@ -550,12 +550,12 @@ void rc_requester_timer(struct tern_nic *nic, struct timer *timer)
 	/* Nobody could answer; rc_requester_send() starts it again. */
 	if (!rdma_reaches_memory(rdma))
 		return;
-	rdma->qp->fn->rdma_counters.local_ack_timeout_err++;
+	qp_count(rdma->qp, local_ack_timeout_err, 1);
 	requester->skip_implied = false;
 	qp_trace(rdma->qp, "timeout, psn %u, %u retries left", requester->acked_psn,
 		 requester->retries_left);
 	if (!requester->retries_left) {
-		rdma->qp->fn->rdma_counters.retry_exceeded++;
+		qp_count(rdma->qp, retry_exceeded, 1);
 		rc_completer_fail(rdma, TERN_WC_RETRY_EXCEEDED);
 		return;
 	}

@@ -29,7 +29,7 @@ void rc_responder_refuse(struct rdma_qp *rdma, uint8_t code, uint8_t event)
 
 	qp_trace(rdma->qp, "refuse psn %u, NAK code %u", responder->expected_psn, code);
 	if (code == WIRE_NAK_REMOTE_ACCESS)
-		rdma->qp->fn->rdma_counters.resp_remote_access_errors++;
+		qp_count(rdma->qp, resp_remote_access_errors, 1);
 	responder->nak_code = code;
 	responder->nak_psn = responder->expected_psn;
 	respond(rdma, RESPONSE_NAK);
@@ -54,7 +54,7 @@ static void not_ready(struct rdma_qp *rdma)
 {
 	struct responder *responder = &rdma->responder;
 
-	rdma->qp->fn->rdma_counters.rnr_nak_sent++;
+	qp_count(rdma->qp, rnr_nak_sent, 1);
 	responder->nak_sent = true;
 	respond(rdma, RESPONSE_RNR);
 }
@@ -101,19 +101,17 @@ static void complete(struct rdma_qp *rdma, const struct wire_packet *packet, boo
 
 void rc_responder_count(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
-	struct rdma_counters *counters = &rdma->qp->fn->rdma_counters;
-
 	if (!(packet->opcode->flags & WIRE_ENDS))
 		return;
 	switch (packet->opcode->operation) {
 	case WIRE_OP_WRITE:
-		counters->rx_write_requests++;
+		qp_count(rdma->qp, rx_write_requests, 1);
 		break;
 	case WIRE_OP_READ:
-		counters->rx_read_requests++;
+		qp_count(rdma->qp, rx_read_requests, 1);
 		break;
 	case WIRE_OP_ATOMIC:
-		counters->rx_atomic_requests++;
+		qp_count(rdma->qp, rx_atomic_requests, 1);
 		break;
 	default:
 		break;
@@ -125,7 +123,7 @@ static void accept(struct rdma_qp *rdma, const struct wire_packet *packet, uint3
 {
 	struct responder *responder = &rdma->responder;
 
-	rdma->qp->fn->rdma_counters.rx_payload_bytes += packet->payload_length;
+	qp_count(rdma->qp, rx_payload_bytes, packet->payload_length);
 	rc_responder_count(rdma, packet);
 	responder->expected_psn = (responder->expected_psn + psns) & WIRE_PSN_MASK;
 	/* A NAK that is still to be sent asks for what is expected now. */
@@ -152,7 +150,7 @@ static void execute_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 		responder->received = 0;
 	}
 	if (responder->received + packet->payload_length > responder->receive.length) {
-		rdma->qp->fn->rdma_counters.resp_local_length_error++;
+		qp_count(rdma->qp, resp_local_length_error, 1);
 		refuse_receive(rdma, TERN_WC_LOCAL_LENGTH, WIRE_NAK_INVALID_REQUEST);
 		return;
 	}
@@ -378,7 +376,7 @@ static void repeat_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 
 	/* It must not reach into what is not executed yet. */
 	if (wire_psn_distance(rdma->responder.expected_psn, psn) < packets) {
-		rdma->qp->fn->rdma_counters.rx_malformed++;
+		qp_count(rdma->qp, rx_malformed, 1);
 		return;
 	}
 	if (answer_again_from(&rdma->responder, psn) &&
@@ -399,7 +397,7 @@ static void repeat_atomic(struct rdma_qp *rdma, uint32_t psn)
 
 static void duplicate(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
-	rdma->qp->fn->rdma_counters.duplicate_request++;
+	qp_count(rdma->qp, duplicate_request, 1);
 	if (packet->opcode->operation == WIRE_OP_READ)
 		repeat_read(rdma, packet);
 	else if (packet->opcode->operation == WIRE_OP_ATOMIC)
@@ -412,7 +410,7 @@ static void gap(struct rdma_qp *rdma)
 {
 	struct responder *responder = &rdma->responder;
 
-	rdma->qp->fn->rdma_counters.out_of_sequence++;
+	qp_count(rdma->qp, out_of_sequence, 1);
 	if (responder->nak_sent)
 		return;
 	responder->nak_sent = true;

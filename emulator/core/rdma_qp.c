@@ -63,24 +63,23 @@ void rdma_transmit(struct rdma_qp *rdma, const struct wire_path *path,
 	frame.priority = path->priority;
 	fn->port.tx_roce_packets++;
 	fn->port.tx_roce_bytes += tern_frame_length(&frame);
-	fn->rdma_counters.tx_payload_bytes += payload_length;
+	qp_count(rdma->qp, tx_payload_bytes, payload_length);
 	mac_send(fn->nic, fn, &frame);
 }
 
 void rdma_complete_send(struct rdma_qp *rdma, const struct request *request, uint8_t status,
 			uint32_t byte_count)
 {
-	struct rdma_counters *counters = &rdma->qp->fn->rdma_counters;
 	struct qp *qp = rdma->qp;
 	struct tern_cqe cqe = { 0 };
 
 	qp->sq.completed = request->index + request->blocks;
 	if (status == TERN_WC_SUCCESS)
-		counters->messages_sent++;
+		qp_count(qp, messages_sent, 1);
 	else if (status == TERN_WC_FLUSHED)
-		counters->req_cqe_flush_error++;
+		qp_count(qp, req_cqe_flush_error, 1);
 	else
-		counters->req_cqe_error++;
+		qp_count(qp, req_cqe_error, 1);
 	if (status == TERN_WC_SUCCESS && !(request->flags & TERN_WQE_SIGNALED))
 		return;
 	/* An unknown opcode must not look like the receiver's. */
@@ -94,7 +93,6 @@ void rdma_complete_send(struct rdma_qp *rdma, const struct request *request, uin
 
 void rdma_complete_receive(struct rdma_qp *rdma, struct tern_cqe *cqe, uint32_t index)
 {
-	struct rdma_counters *counters = &rdma->qp->fn->rdma_counters;
 	struct qp *qp = rdma->qp;
 
 	rdma->receive_held = false;
@@ -105,11 +103,11 @@ void rdma_complete_receive(struct rdma_qp *rdma, struct tern_cqe *cqe, uint32_t 
 		qp->rq.completed = index + 1;
 	}
 	if (cqe->status == TERN_WC_SUCCESS)
-		counters->messages_received++;
+		qp_count(qp, messages_received, 1);
 	else if (cqe->status == TERN_WC_FLUSHED)
-		counters->resp_cqe_flush_error++;
+		qp_count(qp, resp_cqe_flush_error, 1);
 	else
-		counters->resp_cqe_error++;
+		qp_count(qp, resp_cqe_error, 1);
 	cqe->queue = to_le32(qp->qpn);
 	cqe->index = to_le32(index);
 	cq_post(qp->receive_cq, cqe, cqe->flags & TERN_CQE_FLAG_SOLICITED);

@@ -97,7 +97,7 @@ static void receive_connected(struct rdma_qp *rdma, const struct wire_packet *pa
 	bool request = packet->opcode->flags & WIRE_REQUEST;
 
 	if (!responds(rdma->qp) || !from_peer(rdma, packet, entry)) {
-		rdma->qp->fn->rdma_counters.rx_no_qp++;
+		qp_count(rdma->qp, rx_no_qp, 1);
 		return;
 	}
 	rdma->packets_received++;
@@ -161,7 +161,7 @@ static void dispatch(struct function *fn, const struct wire_packet *packet,
 	qp_trace(qp, "receive %s psn %u bytes %zu", packet->opcode->name, packet->headers.psn,
 		 packet->payload_length);
 	if (service != service_of(qp)) {
-		counters->rx_malformed++;
+		qp_count(qp, rx_malformed, 1);
 	} else if (qp_connected(qp)) {
 		receive_connected(rdma_of(qp), packet, entry);
 	} else {

@@ -13,12 +13,12 @@
 static void drop(struct rdma_qp *rdma)
 {
 	rdma->responder.message = MESSAGE_NONE;
-	rdma->qp->fn->rdma_counters.rx_ud_dropped++;
+	qp_count(rdma->qp, rx_ud_dropped, 1);
 }
 
 static void drop_for_access(struct rdma_qp *rdma)
 {
-	rdma->qp->fn->rdma_counters.resp_remote_access_errors++;
+	qp_count(rdma->qp, resp_remote_access_errors, 1);
 	drop(rdma);
 }
 
@@ -72,7 +72,7 @@ static void accept(struct rdma_qp *rdma, const struct wire_packet *packet, enum 
 
 	rdma->responder.received += packet->payload_length;
 	rdma->responder.message = (uint8_t)(ends ? MESSAGE_NONE : message);
-	rdma->qp->fn->rdma_counters.rx_payload_bytes += packet->payload_length;
+	qp_count(rdma->qp, rx_payload_bytes, packet->payload_length);
 	rc_responder_count(rdma, packet);
 }
 
@@ -165,7 +165,7 @@ void uc_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
 
 	rdma_established(rdma);
 	if (packet->headers.psn != responder->expected_psn) {
-		rdma->qp->fn->rdma_counters.out_of_sequence++;
+		qp_count(rdma->qp, out_of_sequence, 1);
 		responder->message = MESSAGE_NONE;
 	}
 	responder->expected_psn = (packet->headers.psn + 1) & WIRE_PSN_MASK;

@@ -161,7 +161,6 @@ static void complete(struct rdma_qp *rdma, const struct wire_packet *packet, uin
 
 void ud_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
-	struct rdma_counters *counters = &rdma->qp->fn->rdma_counters;
 	const struct key_user *user = rdma_receive_user(rdma);
 	struct qp *qp = rdma->qp;
 	struct receive_wqe wqe;
@@ -169,11 +168,11 @@ void ud_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
 	struct tern_segment segment = { .base = grh, .length = sizeof(grh) };
 
 	if (!responds(qp)) {
-		counters->rx_no_qp++;
+		qp_count(qp, rx_no_qp, 1);
 		return;
 	}
 	if (packet->headers.deth.qkey != rdma->qkey) {
-		counters->rx_qkey_violations++;
+		qp_count(qp, rx_qkey_violations, 1);
 		return;
 	}
 	switch (rdma_peek_receive(rdma, &wqe)) {
@@ -183,11 +182,11 @@ void ud_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
 		rdma_fail(qp, 0);
 		return;
 	default:
-		counters->rx_ud_dropped++;
+		qp_count(qp, rx_ud_dropped, 1);
 		return;
 	}
 	if (packet->payload_length + TERN_GRH_BYTES > wqe.length) {
-		counters->rx_ud_dropped++;
+		qp_count(qp, rx_ud_dropped, 1);
 		return;
 	}
 	rdma_take_receive(rdma);
@@ -200,6 +199,6 @@ void ud_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
 		rdma_fail(qp, 0);
 		return;
 	}
-	counters->rx_payload_bytes += packet->payload_length;
+	qp_count(qp, rx_payload_bytes, packet->payload_length);
 	complete(rdma, packet, wqe.index, TERN_WC_SUCCESS);
 }
