@@ -40,6 +40,7 @@
  * @multicast_group_count: multicast GIDs that have queue pairs attached
  * @multicast_qps_max: queue pairs attached to one of them
  * @flow_count: flows
+ * @counter_set_count: counter sets; number 0 is special
  *
  * Counts are at least what the driver needs and at most 1 << 24.
  */
@@ -77,6 +78,7 @@ struct tern_capabilities {
 	u32 multicast_group_count;
 	u32 multicast_qps_max;
 	u32 flow_count;
+	u32 counter_set_count;
 };
 
 #endif /* TERN_CAPABILITIES_H */

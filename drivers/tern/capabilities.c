@@ -54,6 +54,7 @@ static int tern_capabilities_check(struct tern_adapter *adapter,
 		{ "message_bytes_max", caps->message_bytes_max, 1, BIT_ULL(31) },
 		{ "ack_delay", caps->ack_delay, 0, 31 },
 		{ "tso_bytes_max", caps->tso_bytes_max, 0, U32_MAX },
+		{ "counter_set_count", caps->counter_set_count, 0, TERN_COUNT_MAX },
 		{ "mtu_max", caps->mtu_max, ETH_DATA_LEN, ETH_MAX_MTU },
 	};
 	unsigned int i;
@@ -119,6 +120,7 @@ static void tern_capabilities_convert(struct tern_capabilities *caps,
 	caps->multicast_group_count = le32_to_cpu(hw->multicast_group_count);
 	caps->multicast_qps_max = le32_to_cpu(hw->multicast_qps_max);
 	caps->flow_count = le32_to_cpu(hw->flow_count);
+	caps->counter_set_count = le32_to_cpu(hw->counter_set_count);
 }
 
 /* The command queue works. */

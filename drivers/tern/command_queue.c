@@ -13,6 +13,7 @@
 #include "command_queue.h"
 #include "health.h"
 #include "registers.h"
+#include "trace.h"
 
 /* How often a waiter looks for itself, in case an interrupt was lost. */
 #define TERN_COMMAND_LOOK_AGAIN		(HZ / 5)
@@ -271,6 +272,7 @@ int tern_command_queue_execute(struct tern_command_queue *queue, u16 opcode, u32
 			       const void *body, size_t length,
 			       struct tern_command_answer *answer)
 {
+	u64 start = ktime_get_ns();
 	struct tern_command_slot *slot;
 	int err = -EIO;
 
@@ -294,5 +296,8 @@ int tern_command_queue_execute(struct tern_command_queue *queue, u16 opcode, u32
 		spin_unlock_irq(&queue->lock);
 	}
 	up(&queue->free);
+	trace_tern_command(tern_dev(queue->adapter), opcode, number, err,
+			   err ? 0 : answer->status, err ? 0 : answer->syndrome,
+			   ktime_get_ns() - start);
 	return err;
 }

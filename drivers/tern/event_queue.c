@@ -19,6 +19,7 @@
 #include "health.h"
 #include "registers.h"
 #include "tern_hw_pci.h"
+#include "trace.h"
 
 #define TERN_EQ_SHIFT		12
 #define TERN_EQ_BUDGET		256
@@ -72,6 +73,8 @@ static void tern_eq_handle(struct tern_eq *eq, const struct tern_eqe *eqe)
 	u8 subtype = READ_ONCE(eqe->subtype);
 	u8 type = READ_ONCE(eqe->type);
 
+	if (type != TERN_EVENT_COMPLETION)
+		trace_tern_event(tern_dev(eq->adapter), type, subtype, number);
 	switch (type) {
 	case TERN_EVENT_COMPLETION:
 	case TERN_EVENT_CQ_ERROR:

@@ -26,6 +26,8 @@ void tern_numbers_init(struct tern_adapter *adapter)
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_PD], 0, caps->pd_count);
 	/* Without the feature one remains that the device refuses. */
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_FLOW], 0, max(caps->flow_count, 1U));
+	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_COUNTER_SET], 1,
+			       max(caps->counter_set_count, 1U));
 	ida_init(&adapter->doorbell_pages);
 }
 

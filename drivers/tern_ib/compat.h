@@ -73,6 +73,24 @@ static inline int tern_ib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata
 }
 #endif
 
+int tern_ib_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port);
+int tern_ib_counter_unbind_qp(struct ib_qp *ibqp, u32 port);
+
+#ifdef TERN_IB_HAVE_COUNTER_PORT
+#define tern_ib_counter_bind_qp_op	tern_ib_counter_bind_qp
+#define tern_ib_counter_unbind_qp_op	tern_ib_counter_unbind_qp
+#else
+static inline int tern_ib_counter_bind_qp_op(struct rdma_counter *counter, struct ib_qp *ibqp)
+{
+	return tern_ib_counter_bind_qp(counter, ibqp, 1);
+}
+
+static inline int tern_ib_counter_unbind_qp_op(struct ib_qp *ibqp)
+{
+	return tern_ib_counter_unbind_qp(ibqp, 1);
+}
+#endif
+
 #ifndef TERN_IB_HAVE_UMEM_GET_VA
 static inline struct ib_umem *ib_umem_get_va(struct ib_device *ibdev, unsigned long address,
 					     size_t size, int access)

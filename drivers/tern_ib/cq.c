@@ -4,6 +4,7 @@
 #include <uapi/rdma/tern-abi.h>
 
 #include "internal.h"
+#include "trace.h"
 #include "tern_hw_cqe.h"
 #include "verbs.h"
 
@@ -29,6 +30,7 @@ static void tern_ib_cq_error(struct tern_cq_listener *listener, u8 error)
 
 	ibdev_err_ratelimited(cq->ib.device, "CQ %#x failed: %s\n", cq->cqn,
 			      error == TERN_CQ_ERROR_OVERRUN ? "overrun" : "memory access");
+	trace_tern_ib_async_event(cq->ib.device, event.event, cq->cqn);
 	if (cq->ib.event_handler)
 		cq->ib.event_handler(&event, cq->ib.cq_context);
 }

@@ -3,6 +3,7 @@
 #include <linux/netdevice.h>
 
 #include "internal.h"
+#include "trace.h"
 
 static void tern_ib_dispatch(struct tern_ib_device *dev, enum ib_event_type type)
 {
@@ -12,6 +13,7 @@ static void tern_ib_dispatch(struct tern_ib_device *dev, enum ib_event_type type
 		.element.port_num = 1,
 	};
 
+	trace_tern_ib_async_event(&dev->ib, type, event.element.port_num);
 	ib_dispatch_event(&event);
 }
 

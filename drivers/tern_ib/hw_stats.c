@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Tern RDMA driver: hardware counters of the port. */
+#include "internal.h"
 #include "verbs.h"
 
 /*
@@ -43,26 +44,38 @@ static const struct rdma_stat_desc tern_ib_hw_stats[] = {
 static_assert(sizeof(struct tern_rdma_statistics) ==
 	      ARRAY_SIZE(tern_ib_hw_stats) * sizeof(__le64));
 
-struct rdma_hw_stats *tern_ib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
+struct rdma_hw_stats *tern_ib_new_hw_stats(void)
 {
 	return rdma_alloc_hw_stats_struct(tern_ib_hw_stats, ARRAY_SIZE(tern_ib_hw_stats),
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
-int tern_ib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index)
+/* What @opcode, QUERY_STATISTICS or QUERY_COUNTER_SET, answers: their number or an errno. */
+int tern_ib_read_hw_stats(struct tern_ib_device *dev, u16 opcode, u32 number, u32 group,
+			  struct rdma_hw_stats *stats)
 {
 	__le64 values[ARRAY_SIZE(tern_ib_hw_stats)];
 	int err;
 	int i;
 
-	/* Of the port: the device has none beside. */
-	if (!port)
-		return -EOPNOTSUPP;
-	err = tern_cmd_query(to_tern_ib(ibdev)->tern, TERN_COMMAND_QUERY_STATISTICS, 0,
-			     TERN_STATISTICS_RDMA, values, sizeof(values));
+	err = tern_cmd_query(dev->tern, opcode, number, group, values, sizeof(values));
 	if (err)
 		return err;
 	for (i = 0; i < ARRAY_SIZE(values); i++)
 		stats->value[i] = le64_to_cpu(values[i]);
 	return ARRAY_SIZE(values);
+}
+
+struct rdma_hw_stats *tern_ib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
+{
+	return tern_ib_new_hw_stats();
+}
+
+int tern_ib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index)
+{
+	/* Of the port: the device has none beside. */
+	if (!port)
+		return -EOPNOTSUPP;
+	return tern_ib_read_hw_stats(to_tern_ib(ibdev), TERN_COMMAND_QUERY_STATISTICS, 0,
+				     TERN_STATISTICS_RDMA, stats);
 }

@@ -66,10 +66,19 @@ static inline u32 tern_ib_rwq_table_max(const struct tern_device *tern)
 int tern_ib_create_hashing_qp(struct tern_ib_qp *qp, const struct ib_qp_init_attr *attr,
 			      struct ib_udata *udata);
 
+/* qp_modify.c */
+int tern_ib_query_status(struct tern_ib_device *dev, struct tern_ib_qp *qp,
+			 struct tern_qp_status *status);
+
 /* poll.c */
 int tern_ib_cq_add_qp(struct tern_ib_cq *cq, struct tern_ib_qp *qp);
 void tern_ib_cqs_forget(struct tern_ib_qp *qp, bool reset);
 void tern_ib_cq_wake(struct tern_ib_cq *cq);
+
+/* hw_stats.c */
+struct rdma_hw_stats *tern_ib_new_hw_stats(void);
+int tern_ib_read_hw_stats(struct tern_ib_device *dev, u16 opcode, u32 number, u32 group,
+			  struct rdma_hw_stats *stats);
 
 /* srq.c */
 bool tern_ib_srq_complete(struct tern_ib_srq *srq, u32 tag, u64 *wr_id);

@@ -2,6 +2,7 @@
 /* Tern RDMA driver: queue pairs, made and destroyed. */
 #include "convert.h"
 #include "internal.h"
+#include "trace.h"
 #include "verbs.h"
 
 #define TERN_IB_GSI_QPN	1
@@ -20,6 +21,7 @@ void tern_ib_qp_event(struct tern_qp_listener *listener, u8 type)
 				       type);
 		return;
 	}
+	trace_tern_ib_async_event(qp->ib.device, event.event, qp->number);
 	if (qp->ib.event_handler)
 		qp->ib.event_handler(&event, qp->ib.qp_context);
 }

@@ -3,10 +3,11 @@
 #include "attributes.h"
 #include "convert.h"
 #include "internal.h"
+#include "trace.h"
 #include "verbs.h"
 
-static int tern_ib_query_status(struct tern_ib_device *dev, struct tern_ib_qp *qp,
-				struct tern_qp_status *status)
+int tern_ib_query_status(struct tern_ib_device *dev, struct tern_ib_qp *qp,
+			 struct tern_qp_status *status)
 {
 	return tern_cmd_query(dev->tern, TERN_COMMAND_QUERY_QP, qp->number, 0, status,
 			      sizeof(*status));
@@ -15,6 +16,8 @@ static int tern_ib_query_status(struct tern_ib_device *dev, struct tern_ib_qp *q
 static void tern_ib_set_state(struct tern_ib_qp *qp, enum ib_qp_state state)
 {
 	lockdep_assert_held(&qp->mutex);
+	if (state != qp->state)
+		trace_tern_ib_qp_state(&qp->ib, qp->number, qp->state, state);
 	if (qp->ib.uobject) {
 		qp->state = state;
 		return;

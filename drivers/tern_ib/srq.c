@@ -3,6 +3,7 @@
 #include <uapi/rdma/tern-abi.h>
 
 #include "internal.h"
+#include "trace.h"
 #include "verbs.h"
 
 /* Interrupts are off, and an event queue's lock is held. */
@@ -18,6 +19,7 @@ static void tern_ib_srq_event(struct tern_srq_listener *listener, u8 type)
 
 	if (type == TERN_EVENT_SRQ_ERROR)
 		ibdev_err_ratelimited(srq->ib.device, "SRQ %#x failed\n", srq->number);
+	trace_tern_ib_async_event(srq->ib.device, event.event, srq->number);
 	if (srq->ib.event_handler)
 		srq->ib.event_handler(&event, srq->ib.srq_context);
 }

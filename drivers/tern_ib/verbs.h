@@ -22,13 +22,27 @@ int tern_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey);
 int tern_ib_add_gid(const struct ib_gid_attr *attr, void **context);
 int tern_ib_del_gid(const struct ib_gid_attr *attr, void **context);
 
-/* hw_stats.c, mad.c */
+/* hw_stats.c */
 struct rdma_hw_stats *tern_ib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port);
 int tern_ib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
 			 int index);
+
+/* counter_set.c; binding has a wrapper in compat.h */
+int tern_ib_counter_dealloc(struct rdma_counter *counter);
+struct rdma_hw_stats *tern_ib_counter_alloc_stats(struct rdma_counter *counter);
+int tern_ib_counter_update_stats(struct rdma_counter *counter);
+
+/* mad.c */
 int tern_ib_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
 			const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
 			size_t *out_size, u16 *out_pkey_index);
+
+/* restrack.c */
+int tern_ib_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
+int tern_ib_fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp);
+int tern_ib_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
+int tern_ib_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
+int tern_ib_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq);
 
 /* ucontext.c */
 int tern_ib_alloc_ucontext(struct ib_ucontext *ibucontext, struct ib_udata *udata);
