@@ -71,6 +71,21 @@ def test_function_level_reset_under_traffic(nics):
     programs.pingpong("ibv_rc_pingpong", b, nic, args="-n 100")
 
 
+def test_reset_with_device_memory_mapped(nics, guest_programs):
+    """The process sees zeros from then on, and the next owner nothing of what it wrote."""
+    a = nics[0]
+    a.vm.run("rm -f /tmp/dm-filled /tmp/dm-gone")
+    holder = a.vm.spawn(f"{guest_programs}/dm_hold {a.ibdev}")
+    a.vm.wait_for("test -e /tmp/dm-filled")
+    a.vm.run(f"echo 1 > /sys/bus/pci/devices/{a.slot}/reset", 60)
+    nic = Tern.find(a.vm)
+    # All of it is to be had again, though the process still has its mapping.
+    rules = f"{guest_programs}/verbs_rules {nic.ibdev} {a.gid_index(a.address)}"
+    a.vm.run(f"{rules} dm_limits dm_owners")
+    a.vm.run("touch /tmp/dm-gone")
+    holder.wait()
+
+
 def test_link_down_under_rdma_traffic(nics):
     a, b = nics
     running = programs.start_load(b, a)

@@ -55,7 +55,7 @@ static int tern_ib_put_qp(struct sk_buff *msg, const struct tern_ib_qp *qp,
 		{ "rq_completed", le32_to_cpu(status->rq_consumer) },
 		{ "expected_psn", le32_to_cpu(status->attributes.rq_psn) },
 		{ "next_psn", le32_to_cpu(status->attributes.sq_psn) },
-		{ "counted_apart", counter != NULL },
+		{ "counted_apart", !!counter },
 	};
 
 	return tern_ib_put_details(msg, details, ARRAY_SIZE(details));

@@ -418,7 +418,7 @@ TERN_TEST(create_key)
 	body.access = htole32(TERN_ACCESS_ZERO_BASED);
 	REFUSED(BAD_PARAMETER, address);
 	for (uint8_t type = 1; type; type++) {
-		if (type <= TERN_KEY_WINDOW_TYPE_2)
+		if (type <= TERN_KEY_DEVICE_MEMORY)
 			continue;
 		body.type = type;
 		REFUSED(BAD_PARAMETER, type);

@@ -131,6 +131,52 @@ void test_dm_owners(void)
 	REQUIRE(!ibv_close_device(second));
 }
 
+/* Where its mapping is: the one of the device that can be read and written. */
+static unsigned long long mmap_offset(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long long offset = 0, start, end;
+	char line[256], rights[5];
+
+	REQUIRE(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		if (strstr(line, "/dev/infiniband/uverbs") &&
+		    sscanf(line, "%llx-%llx %4s %llx", &start, &end, rights, &offset) == 4 &&
+		    !strcmp(rights, "rw-s"))
+			break;
+		offset = 0;
+	}
+	fclose(maps);
+	REQUIRE(offset);
+	return offset;
+}
+
+/* All of it, shared, and never executable. */
+void test_dm_mappings(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct ibv_dm *dm = dm_new(2 * page);
+	int fd = dev.context->cmd_fd;
+	off_t at = mmap_offset();
+	uint64_t *map, word = 77;
+
+	REQUIRE(mmap(NULL, page, PROT_READ, MAP_SHARED, fd, at) == MAP_FAILED);
+	REQUIRE(mmap(NULL, 3 * page, PROT_READ, MAP_SHARED, fd, at) == MAP_FAILED);
+	REQUIRE(mmap(NULL, page, PROT_READ, MAP_SHARED, fd, at + page) == MAP_FAILED);
+	REQUIRE(mmap(NULL, 2 * page, PROT_READ, MAP_PRIVATE, fd, at) == MAP_FAILED);
+	REQUIRE(mmap(NULL, 2 * page, PROT_READ | PROT_EXEC, MAP_SHARED, fd, at) == MAP_FAILED);
+	REQUIRE(errno == EPERM);
+	map = mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, fd, at);
+	REQUIRE(map != MAP_FAILED);
+	REQUIRE(mprotect(map, 2 * page, PROT_READ | PROT_EXEC));
+	REQUIRE(!ibv_memcpy_to_dm(dm, 8, &word, 8));
+	REQUIRE(((volatile uint64_t *)map)[1] == word);
+	REQUIRE(!munmap(map, 2 * page));
+	REQUIRE(!ibv_free_dm(dm));
+	/* The place is nobody's now. */
+	REQUIRE(mmap(NULL, 2 * page, PROT_READ, MAP_SHARED, fd, at) == MAP_FAILED);
+}
+
 static void transfer(struct pair *p, enum ibv_wr_opcode opcode, struct ibv_sge sge, uint32_t key,
 		     uint64_t address, enum ibv_wc_status status)
 {

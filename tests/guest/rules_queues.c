@@ -34,6 +34,7 @@ const struct test tests[] = {
 	{ "dm_limits", test_dm_limits },
 	{ "dm_copies", test_dm_copies },
 	{ "dm_owners", test_dm_owners },
+	{ "dm_mappings", test_dm_mappings },
 	{ "dm_regions", test_dm_regions },
 	{ "next", test_next },
 	{ "solicited", test_solicited },

@@ -116,6 +116,7 @@ void test_windows(void);
 void test_dm_limits(void);
 void test_dm_copies(void);
 void test_dm_owners(void);
+void test_dm_mappings(void);
 void test_dm_regions(void);
 /* rules_multicast.c */
 void test_multicast(void);
