@@ -53,6 +53,7 @@ static_assert(sizeof(struct tern_cqe) == 64, "completion queue entry");
 #define TERN_CQE_FLAG_L3_CHECKSUM_OK	TERN_MASK(3, 3)
 #define TERN_CQE_FLAG_L4_CHECKSUM_OK	TERN_MASK(4, 4)
 #define TERN_CQE_FLAG_IPV4		TERN_MASK(5, 5)	/* UD over RoCE v2: the packet was IPv4 */
+#define TERN_CQE_FLAG_XRC		TERN_MASK(6, 6)	/* receive of an XRC SRQ, in its own CQ */
 
 /*
  * Status. The numbers are the order in which the InfiniBand Architecture

@@ -11,8 +11,8 @@
 #define TERN_QP_UC			1	/* TERN_FEATURE_UC */
 #define TERN_QP_UD			2
 #define TERN_QP_GSI			3	/* QPN 1; UD with the well-known Q_Key */
-#define TERN_QP_XRC_INITIATOR		4	/* reserved: TERN_FEATURE_XRC */
-#define TERN_QP_XRC_TARGET		5	/* reserved: TERN_FEATURE_XRC */
+#define TERN_QP_XRC_INITIATOR		4	/* TERN_FEATURE_XRC: sends only */
+#define TERN_QP_XRC_TARGET		5	/* TERN_FEATURE_XRC: answers only */
 #define TERN_QP_ETHERNET		6	/* netdev's queues, verbs' RAW_PACKET */
 #define TERN_QP_HASHING			7	/* TERN_FEATURE_RECEIVE_HASHING_QP; no queues */
 
@@ -28,7 +28,7 @@ struct tern_command_create_qp {
 	__le32 send_cqn;
 	__le32 receive_cqn;
 	__le32 srqn;			/* with TERN_QP_USES_SRQ */
-	__le32 xrcd;			/* reserved: TERN_FEATURE_XRC */
+	__le32 xrcd;			/* XRC_TARGET: its domain; else 0 */
 	struct tern_page_list sq;	/* 64 << sq_shift bytes */
 	struct tern_page_list rq;	/* 1 << (rq_shift + rq_stride_shift) bytes */
 	__le64 sq_record;		/* bus addresses of struct tern_queue_record */

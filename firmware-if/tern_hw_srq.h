@@ -4,7 +4,7 @@
  *
  * A ring of receive entries from which several queue pairs take, in the order
  * of posting. They complete in any order, each in the receive CQ of the queue
- * pair that took it: the completion's index is the entry's tag, any number of
+ * pair that took it, those of an XRC SRQ in its own: the completion's index is the entry's tag, any number of
  * the host's. The device copies an entry when it takes it, so a place of the
  * ring is free again when as many entries as the ring has have been posted
  * since and no more than that are outstanding.
@@ -23,8 +23,8 @@ struct tern_command_create_srq {
 	__le32 flags;			/* TERN_SRQ_PRIVILEGED... */
 	__le32 pd;			/* of the entries' SGEs */
 	__le32 doorbell_page;
-	__le32 cqn;			/* reserved: TERN_FEATURE_XRC */
-	__le32 xrcd;			/* reserved: TERN_FEATURE_XRC */
+	__le32 cqn;			/* with xrcd: where its entries complete; else 0 */
+	__le32 xrcd;			/* TERN_FEATURE_XRC: its domain; 0: none */
 	struct tern_page_list pages;	/* 1 << (shift + stride_shift) bytes */
 	__le64 record;			/* bus address of its struct tern_queue_record */
 	__le64 reserved1;

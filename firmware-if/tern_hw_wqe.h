@@ -41,7 +41,7 @@ struct tern_wqe_control {
 	__le16 inline_length;	/* bytes, with TERN_WQE_INLINE; else 0 */
 	__le16 reserved0;
 	__u8 immediate[4];	/* as on the wire; or key to invalidate, little endian */
-	__le32 reserved1;
+	__le32 remote_srqn;	/* XRC_INITIATOR: SRQ of the peer, 24 bits */
 };
 
 static_assert(sizeof(struct tern_wqe_control) == 16, "work request control");

@@ -85,6 +85,10 @@ static const struct qp_ops *ops_of(const struct function *fn, uint8_t type)
 		return function_has(fn, FEATURE(UD)) ? &ud_qp_ops : NULL;
 	case TERN_QP_GSI:
 		return function_has(fn, FEATURE(UD)) ? &gsi_qp_ops : NULL;
+	case TERN_QP_XRC_INITIATOR:
+		return function_has(fn, FEATURE(XRC)) ? &xrc_initiator_qp_ops : NULL;
+	case TERN_QP_XRC_TARGET:
+		return function_has(fn, FEATURE(XRC)) ? &xrc_target_qp_ops : NULL;
 	case TERN_QP_ETHERNET:
 		return function_has(fn, FEATURE(ETHERNET)) ? &ethernet_qp_ops : NULL;
 	case TERN_QP_HASHING:
@@ -183,6 +187,21 @@ static uint32_t flags_allowed(const struct qp *qp)
 	return allowed;
 }
 
+/* An XRC initiator receives nothing, an XRC target what an SRQ is there for. */
+static bool queues_fit(const struct qp *qp)
+{
+	const uint32_t none = TERN_QP_NO_SQ | TERN_QP_NO_RQ;
+
+	switch (qp->type) {
+	case TERN_QP_XRC_INITIATOR:
+		return qp->flags & TERN_QP_NO_RQ;
+	case TERN_QP_XRC_TARGET:
+		return (qp->flags & none) == none;
+	default:
+		return true;
+	}
+}
+
 static uint16_t qp_set(struct command *command, struct qp *qp)
 {
 	const struct tern_command_create_qp *body = (const void *)command->body;
@@ -196,6 +215,7 @@ static uint16_t qp_set(struct command *command, struct qp *qp)
 	qp->flags = from_le32(body->flags);
 	qp->pd = from_le32(body->pd);
 	qp->doorbell_page = from_le32(body->doorbell_page);
+	qp->xrcd = from_le32(body->xrcd);
 	qp->ops = ops_of(fn, qp->type);
 	list_init(&qp->windows);
 	queue_init(&qp->sq, qp, true);
@@ -204,7 +224,7 @@ static uint16_t qp_set(struct command *command, struct qp *qp)
 		return REFUSE(BAD_PARAMETER, type);
 	if (gsi != first)
 		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
-	if (qp->flags & ~flags_allowed(qp) ||
+	if ((qp->flags & ~flags_allowed(qp)) || !queues_fit(qp) ||
 	    (qp->type == TERN_QP_HASHING && qp->flags != FLAGS_HASHING))
 		return REFUSE(BAD_PARAMETER, flags);
 	if (qp->pd >= PD_COUNT)
@@ -218,10 +238,12 @@ static uint16_t qp_set(struct command *command, struct qp *qp)
 		qp->srq = srq_find(fn, from_le32(body->srqn));
 		if (!qp->srq)
 			return REFUSE(NOT_FOUND, srqn);
+		if (qp->srq->xrcd)
+			return REFUSE(BAD_PARAMETER, srqn);
 	} else if (body->srqn) {
 		return REFUSE(BAD_PARAMETER, srqn);
 	}
-	if (body->xrcd)
+	if (qp->type == TERN_QP_XRC_TARGET ? !qp->xrcd || qp->xrcd >= PD_COUNT : qp->xrcd)
 		return REFUSE(BAD_PARAMETER, xrcd);
 	if (body->reserved0)
 		return REFUSE(BAD_PARAMETER, reserved0);

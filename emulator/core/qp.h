@@ -40,7 +40,7 @@ struct qp_ops {
 
 /* By type, for qp.c; defined by transport and Ethernet. */
 extern const struct qp_ops rc_qp_ops, uc_qp_ops, ud_qp_ops, gsi_qp_ops, ethernet_qp_ops;
-extern const struct qp_ops hashing_qp_ops;
+extern const struct qp_ops hashing_qp_ops, xrc_initiator_qp_ops, xrc_target_qp_ops;
 
 struct qp {
 	struct function *fn;
@@ -53,9 +53,11 @@ struct qp {
 	struct cq *send_cq, *receive_cq;	/* NULL without that queue */
 	struct work_queue sq, rq;
 	struct srq *srq;		/* instead of rq, or NULL */
+	uint32_t xrcd;			/* of an XRC_TARGET, else 0 */
 	struct key_user local;		/* for its SGEs */
 	struct list windows;		/* type 2, bound by it */
-	struct key_user remote;		/* for what the peer asks: same PD, never privileged */
+	/* For what the peer asks: same PD (XRC_TARGET: of the SRQ named), never privileged. */
+	struct key_user remote;
 	const struct qp_ops *ops;
 	void *private;			/* of its type */
 	struct counter_set *counter_set;	/* that it is bound to, or NULL */
@@ -66,7 +68,14 @@ struct qp {
 /* To one other queue pair, with messages of many packets. */
 static inline bool qp_connected(const struct qp *qp)
 {
-	return qp->type == TERN_QP_RC || qp->type == TERN_QP_UC;
+	return qp->type == TERN_QP_RC || qp->type == TERN_QP_UC ||
+	       qp->type == TERN_QP_XRC_INITIATOR || qp->type == TERN_QP_XRC_TARGET;
+}
+
+/* Connected, and what is sent is acknowledged. */
+static inline bool qp_reliable(const struct qp *qp)
+{
+	return qp_connected(qp) && qp->type != TERN_QP_UC;
 }
 
 static inline struct qp *qp_of_send_queue(struct work_queue *sq)

@@ -177,6 +177,7 @@ static void reset(struct rdma_qp *rdma)
 	memset(responder, 0, sizeof(*responder));
 	responder->source = source;
 	memset(&rdma->attributes, 0, sizeof(rdma->attributes));
+	xrc_leave(rdma);
 	rdma->receive_held = false;
 	rdma->set = 0;
 	rdma->access = 0;

@@ -21,7 +21,7 @@ static int execute(const struct key_range *range, const struct wire_headers *hea
 	if (key_range_read(range, 0, &value, sizeof(value)))
 		return -1;
 	*original = from_le64(value);
-	if (headers->opcode == WIRE_RC_FETCH_ADD)
+	if ((headers->opcode & WIRE_OPERATION_MASK) == WIRE_RC_FETCH_ADD)
 		value = to_le64(*original + headers->atomic.swap_add);
 	else if (*original == headers->atomic.compare)
 		value = to_le64(headers->atomic.swap_add);

@@ -27,7 +27,7 @@ void rc_completer_fail(struct rdma_qp *rdma, uint8_t status)
 	qp_trace(rdma->qp, "work request %u failed, status %u", request->index, status);
 	requester->head++;
 	rdma_complete_send(rdma, request, status, 0);
-	if (rdma->qp->type == TERN_QP_RC) {
+	if (qp_reliable(rdma->qp)) {
 		rdma_fail(rdma->qp, 0);
 		return;
 	}
@@ -318,6 +318,7 @@ static void receive_atomic_response(struct rdma_qp *rdma, const struct wire_pack
 
 void rc_completer_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
+	uint8_t operation = packet->headers.opcode & WIRE_OPERATION_MASK;
 	struct requester *requester = &rdma->requester;
 
 	if (!waiting(rdma)) {
@@ -330,8 +331,8 @@ void rc_completer_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 		return;
 	if (packet->opcode->operation == WIRE_OP_READ_RESPONSE)
 		receive_read_response(rdma, packet);
-	else if (packet->headers.opcode == WIRE_RC_ATOMIC_ACKNOWLEDGE)
+	else if (operation == WIRE_RC_ATOMIC_ACKNOWLEDGE)
 		receive_atomic_response(rdma, packet);
-	else if (packet->headers.opcode == WIRE_RC_ACKNOWLEDGE)
+	else if (operation == WIRE_RC_ACKNOWLEDGE)
 		receive_acknowledge(rdma, &packet->headers);
 }

@@ -159,6 +159,7 @@ static bool admit(struct rdma_qp *rdma)
 	request->executed = false;
 	if (!status) {
 		memcpy(request->immediate, wqe->immediate, 4);
+		request->remote_srqn = wqe->remote_srqn;
 		request->remote_address = wqe->remote_address;
 		request->remote_key = wqe->remote_key;
 		request->swap_add = wqe->swap_add;
@@ -266,7 +267,8 @@ static void send_read(struct rdma_qp *rdma, const struct request *request, uint3
 	uint64_t done = (uint64_t)requester->send_packet * rdma->path_mtu;
 	uint64_t length = request->length - done;
 	struct wire_headers headers = {
-		.opcode = WIRE_RC_READ_REQUEST,
+		.opcode = WIRE_RC_READ_REQUEST | service_of(rdma->qp),
+		.srqn = request->remote_srqn,
 		.ack_request = true,
 		.pkey = WIRE_PKEY_DEFAULT,
 		.destination_qpn = rdma->remote_qpn,
@@ -294,7 +296,9 @@ static void send_atomic(struct rdma_qp *rdma, const struct request *request)
 	struct requester *requester = &rdma->requester;
 	const struct wire_path *path = rdma_path(rdma);
 	struct wire_headers headers = {
-		.opcode = request->opcode == TERN_WQE_CAS ? WIRE_RC_CAS : WIRE_RC_FETCH_ADD,
+		.opcode = service_of(rdma->qp) |
+			  (request->opcode == TERN_WQE_CAS ? WIRE_RC_CAS : WIRE_RC_FETCH_ADD),
+		.srqn = request->remote_srqn,
 		.ack_request = true,
 		.pkey = WIRE_PKEY_DEFAULT,
 		.destination_qpn = rdma->remote_qpn,
@@ -320,11 +324,12 @@ static bool send_data(struct rdma_qp *rdma, struct request *request)
 	bool first = !requester->send_packet;
 	bool last = requester->send_packet + 1 == request->packets;
 	size_t length = last ? request->length - (size_t)offset : rdma->path_mtu;
-	bool reliable = rdma->qp->type == TERN_QP_RC;
+	bool reliable = qp_reliable(rdma->qp);
 	struct tern_segment inlined;
 	struct payload payload;
 	struct wire_headers headers = {
-		.opcode = opcode_of(request, first, last) | (reliable ? 0 : WIRE_SERVICE_UC),
+		.opcode = opcode_of(request, first, last) | service_of(rdma->qp),
+		.srqn = request->remote_srqn,
 		.solicited = last && (request->flags & TERN_WQE_SOLICITED),
 		.pkey = WIRE_PKEY_DEFAULT,
 		.destination_qpn = rdma->remote_qpn,

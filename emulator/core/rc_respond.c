@@ -44,10 +44,11 @@ static void send_read_response(struct rdma_qp *rdma, const struct wire_path *pat
 	struct sge source = { .address = read->address, .length = read->length,
 			      .key = read->key };
 	size_t length = read->length - (size_t)offset;
+	struct key_user user = rdma->qp->remote;
 	enum payload_result result;
 	struct payload payload;
 	struct wire_headers headers = {
-		.opcode = opcode_of(read),
+		.opcode = opcode_of(read) | service_of(rdma->qp),
 		.pkey = WIRE_PKEY_DEFAULT,
 		.destination_qpn = rdma->remote_qpn,
 		.psn = read->first_psn + read->sent,
@@ -57,7 +58,8 @@ static void send_read_response(struct rdma_qp *rdma, const struct wire_path *pat
 
 	if (length > rdma->path_mtu)
 		length = rdma->path_mtu;
-	result = payload_gather(&payload, &rdma->qp->remote, &source, 1, TERN_ACCESS_REMOTE_READ,
+	user.pd = read->pd;
+	result = payload_gather(&payload, &user, &source, 1, TERN_ACCESS_REMOTE_READ,
 				offset, length);
 	if (result && read->again) {
 		response_done(responder);
@@ -78,7 +80,7 @@ static void send_atomic_response(struct rdma_qp *rdma, const struct wire_path *p
 	struct responder *responder = &rdma->responder;
 	const struct read_response *response = &responder->reads[responder->read_first];
 	struct wire_headers headers = {
-		.opcode = WIRE_RC_ATOMIC_ACKNOWLEDGE,
+		.opcode = WIRE_RC_ATOMIC_ACKNOWLEDGE | service_of(rdma->qp),
 		.pkey = WIRE_PKEY_DEFAULT,
 		.destination_qpn = rdma->remote_qpn,
 		.psn = response->first_psn,
@@ -103,7 +105,7 @@ static void send_acknowledge(struct rdma_qp *rdma, const struct wire_path *path)
 {
 	struct responder *responder = &rdma->responder;
 	struct wire_headers headers = {
-		.opcode = WIRE_RC_ACKNOWLEDGE,
+		.opcode = WIRE_RC_ACKNOWLEDGE | service_of(rdma->qp),
 		.pkey = WIRE_PKEY_DEFAULT,
 		.destination_qpn = rdma->remote_qpn,
 		.psn = responder->expected_psn,

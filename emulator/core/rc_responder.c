@@ -284,7 +284,8 @@ static struct read_response *queue_response(struct rdma_qp *rdma, uint32_t psn, 
 	struct read_response *response = read_at(responder, responder->read_count++);
 
 	*response = (struct read_response){ .again = again, .first_psn = psn, .packets = 1,
-					    .msn = responder->msn };
+					    .msn = responder->msn,
+					    .pd = rdma->qp->remote.pd };
 	egress_activate(nic_of(rdma), &responder->source);
 	return response;
 }
@@ -379,7 +380,7 @@ static void repeat_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 		qp_count(rdma->qp, rx_malformed, 1);
 		return;
 	}
-	if (answer_again_from(&rdma->responder, psn) &&
+	if (answer_again_from(&rdma->responder, psn) && xrc_allows(rdma, packet) &&
 	    (rdma->access & TERN_ACCESS_REMOTE_READ) &&
 	    packet->headers.reth.length <= MESSAGE_BYTES_MAX &&
 	    rc_responder_allows(rdma, &packet->headers, TERN_ACCESS_REMOTE_READ))
@@ -459,11 +460,11 @@ void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 			duplicate(rdma, packet);
 		return;
 	}
-	if (!fits(rdma, packet)) {
+	if (!fits(rdma, packet) || !xrc_begin(rdma, packet)) {
 		refuse_request(rdma);
 		return;
 	}
-	switch (packet->headers.opcode) {
+	switch (packet->headers.opcode & WIRE_OPERATION_MASK) {
 	case WIRE_RC_SEND_FIRST:
 	case WIRE_RC_SEND_MIDDLE:
 	case WIRE_RC_SEND_LAST:

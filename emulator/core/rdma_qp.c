@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tern: RC, UC, UD and GSI queue pairs: creation, packets, completions, errors, flushing. */
+/* Tern: RC, XRC, UC, UD and GSI queue pairs: creation, packets, completions, errors, flushing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,12 +93,13 @@ void rdma_complete_send(struct rdma_qp *rdma, const struct request *request, uin
 
 void rdma_complete_receive(struct rdma_qp *rdma, struct tern_cqe *cqe, uint32_t index)
 {
+	struct srq *srq = rdma->srq;
 	struct qp *qp = rdma->qp;
 
 	rdma->receive_held = false;
-	if (qp->srq) {
-		qp->srq->queue.completed++;
-		cqe->srqn = to_le32(qp->srq->srqn);
+	if (srq) {
+		srq->queue.completed++;
+		cqe->srqn = to_le32(srq->srqn);
 	} else {
 		qp->rq.completed = index + 1;
 	}
@@ -110,21 +111,22 @@ void rdma_complete_receive(struct rdma_qp *rdma, struct tern_cqe *cqe, uint32_t 
 		qp_count(qp, resp_cqe_error, 1);
 	cqe->queue = to_le32(qp->qpn);
 	cqe->index = to_le32(index);
-	cq_post(qp->receive_cq, cqe, cqe->flags & TERN_CQE_FLAG_SOLICITED);
+	if (srq && srq->cq)
+		cqe->flags |= TERN_CQE_FLAG_XRC;
+	cq_post(srq && srq->cq ? srq->cq : qp->receive_cq, cqe,
+		cqe->flags & TERN_CQE_FLAG_SOLICITED);
 }
 
 const struct key_user *rdma_receive_user(const struct rdma_qp *rdma)
 {
-	const struct qp *qp = rdma->qp;
-
-	return qp->srq ? &qp->srq->local : &qp->local;
+	return rdma->srq ? &rdma->srq->local : &rdma->qp->local;
 }
 
 /* An SRQ's failure is its own event; each queue pair that needs an entry of it fails, too. */
 static enum receive_result peek_shared(struct rdma_qp *rdma, struct receive_wqe *wqe)
 {
 	struct qp *qp = rdma->qp;
-	struct srq *srq = qp->srq;
+	struct srq *srq = rdma->srq;
 	enum wqe_error error = WQE_FAULT;
 	int ready = srq_ready(srq);
 
@@ -156,7 +158,7 @@ enum receive_result rdma_peek_receive(struct rdma_qp *rdma, struct receive_wqe *
 	struct tern_cqe cqe = { .opcode = TERN_CQE_RECEIVE,
 				.status = TERN_WC_LOCAL_QP_OPERATION };
 
-	if (qp->srq)
+	if (rdma->srq)
 		return peek_shared(rdma, wqe);
 	if (!rq->exists)
 		return RECEIVE_EMPTY;
@@ -182,8 +184,8 @@ enum receive_result rdma_peek_receive(struct rdma_qp *rdma, struct receive_wqe *
 void rdma_take_receive(struct rdma_qp *rdma)
 {
 	rdma->receive_held = true;
-	if (rdma->qp->srq)
-		srq_take(rdma->qp->srq);
+	if (rdma->srq)
+		srq_take(rdma->srq);
 	else
 		rdma->qp->rq.next++;
 }
@@ -193,16 +195,16 @@ void rdma_release_receive(struct qp *qp)
 	struct tern_cqe cqe = { .opcode = TERN_CQE_RECEIVE, .status = TERN_WC_FLUSHED };
 	struct rdma_qp *rdma = rdma_of(qp);
 
-	if (qp->srq && rdma->receive_held)
+	if (rdma->srq && rdma->receive_held)
 		rdma_complete_receive(rdma, &cqe, rdma->responder.receive.index);
 }
 
 void rdma_last_receive(struct qp *qp)
 {
-	if (!qp->srq)
-		return;
 	rdma_release_receive(qp);
-	function_event(qp->fn, TERN_EVENT_QP_LAST_WQE, 0, qp->qpn);
+	/* An XRC target has no SRQ of its own. */
+	if (qp->srq)
+		function_event(qp->fn, TERN_EVENT_QP_LAST_WQE, 0, qp->qpn);
 }
 
 static bool connection_ends(const struct responder *responder)
@@ -312,6 +314,8 @@ static bool create(struct qp *qp)
 		goto free_ring;
 	timer_init(&requester->timer, rc_requester_timer);
 	rdma->qp = qp;
+	rdma->srq = qp->srq;
+	list_init(&rdma->xrc_target);
 	requester->source.fn = qp->fn;
 	requester->source.send = qp_connected(qp) ? rc_requester_send : ud_send;
 	rdma->responder.source.fn = qp->fn;
@@ -334,6 +338,7 @@ static void destroy(struct qp *qp)
 	struct tern_nic *nic = nic_of(rdma);
 
 	multicast_forget(qp);
+	xrc_leave(rdma);
 	timer_cancel(nic, &rdma->requester.timer);
 	timer_release(nic, 1);
 	nic->rdma->requests_shared -= rdma->requester.ring_size - REQUESTS_MIN;
@@ -387,6 +392,8 @@ static void info(const struct qp *qp, struct tern_nic_qp_info *info)
 	}
 
 const struct qp_ops rc_qp_ops = RDMA_QP_OPS("rc");
+const struct qp_ops xrc_initiator_qp_ops = RDMA_QP_OPS("xrc-initiator");
+const struct qp_ops xrc_target_qp_ops = RDMA_QP_OPS("xrc-target");
 const struct qp_ops uc_qp_ops = RDMA_QP_OPS("uc");
 const struct qp_ops ud_qp_ops = RDMA_QP_OPS("ud");
 const struct qp_ops gsi_qp_ops = RDMA_QP_OPS("gsi");

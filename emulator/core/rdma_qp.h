@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tern: RC, UC, UD and GSI queue pairs: their state, and what their parts call of
+ * Tern: RC, XRC, UC, UD and GSI queue pairs: their state, and what their parts call of
  * each other.
  *
  *   rc_requester.c	work requests -> request packets; timers; of UC too
@@ -9,6 +9,7 @@
  *   rc_responder.c	request packets -> memory, completions
  *   rc_atomic.c	atomic requests: executed once, their results kept
  *   rc_respond.c	acknowledges and responses are sent
+ *   xrc.c		the SRQ of what XRC targets receive
  *   uc.c		what UC queue pairs receive
  *   ud.c		datagrams, both directions
  *   multicast.c	datagrams to many
@@ -57,6 +58,7 @@ struct request {
 	bool inlined;
 	uint8_t status;			/* TERN_WC_* it failed with: none behind it is taken */
 	uint8_t immediate[4];		/* or the key to invalidate */
+	uint32_t remote_srqn;		/* XRC */
 	uint64_t remote_address;
 	uint32_t remote_key;
 	uint32_t length;
@@ -118,7 +120,7 @@ struct read_response {
 	bool atomic;
 	bool again;			/* asked for again: takes none of responder_resources */
 	uint64_t original;		/* of an atomic: the value before it */
-
+	uint32_t pd;			/* whose key it is; XRC: other than that of the next */
 	uint64_t address;
 	uint32_t key;
 	uint32_t length;
@@ -164,7 +166,7 @@ struct responder {
 	struct egress_source source;
 };
 
-/* qp->private of RC, UC, UD and GSI queue pairs. */
+/* qp->private of RC, XRC, UC, UD and GSI queue pairs. */
 struct rdma_qp {
 	struct qp *qp;
 	struct tern_qp_attributes attributes;	/* as MODIFY_QP gave them */
@@ -178,6 +180,8 @@ struct rdma_qp {
 	struct wire_path path;
 	bool drain_reported;		/* in SQD */
 	bool receive_held;		/* one was taken and has not completed */
+	struct srq *srq;		/* where; XRC_TARGET: the last message's, or NULL */
+	struct list xrc_target;		/* then: in srq->targets */
 	struct requester requester;	/* UD uses source only */
 	struct responder responder;	/* RC, UC */
 	uint32_t ud_psn;
@@ -361,6 +365,33 @@ bool rc_atomic_result(const struct rdma_qp *rdma, uint32_t psn, uint64_t *origin
 
 /* rc_respond.c */
 bool rc_respond_send(struct egress_source *source);
+
+/* xrc.c */
+/*
+ * Of an XRC target: does the packet name an SRQ of its domain? From then on the
+ * SRQ's PD is whose keys are looked at (IBTA A14). Of others: true.
+ */
+bool xrc_allows(struct rdma_qp *rdma, const struct wire_packet *packet);
+/* The same of a packet to be executed: the SRQ is its message's, from its first packet on. */
+bool xrc_begin(struct rdma_qp *rdma, const struct wire_packet *packet);
+/* The queue pair has no SRQ any more. */
+void xrc_leave(struct rdma_qp *rdma);
+
+/* BTH opcodes of this type of queue pair. */
+static inline uint8_t service_of(const struct qp *qp)
+{
+	switch (qp->type) {
+	case TERN_QP_RC:
+		return WIRE_SERVICE_RC;
+	case TERN_QP_UC:
+		return WIRE_SERVICE_UC;
+	case TERN_QP_XRC_INITIATOR:
+	case TERN_QP_XRC_TARGET:
+		return WIRE_SERVICE_XRC;
+	default:
+		return WIRE_SERVICE_UD;
+	}
+}
 
 /* uc.c */
 void uc_receive(struct rdma_qp *rdma, const struct wire_packet *packet);

@@ -94,31 +94,25 @@ static bool from_peer(struct rdma_qp *rdma, const struct wire_packet *packet,
 static void receive_connected(struct rdma_qp *rdma, const struct wire_packet *packet,
 			      const struct gid_entry *entry)
 {
-	bool request = packet->opcode->flags & WIRE_REQUEST;
+	const uint8_t misfit = packet->opcode->flags & WIRE_REQUEST ? TERN_QP_XRC_INITIATOR :
+								      TERN_QP_XRC_TARGET;
 
 	if (!responds(rdma->qp) || !from_peer(rdma, packet, entry)) {
 		qp_count(rdma->qp, rx_no_qp, 1);
 		return;
 	}
+	/* Of XRC one side only asks, and the other only answers. */
+	if (rdma->qp->type == misfit) {
+		rdma->qp->fn->rdma_counters.rx_malformed++;
+		return;
+	}
 	rdma->packets_received++;
 	if (rdma->qp->type == TERN_QP_UC)
 		uc_receive(rdma, packet);
-	else if (request)
+	else if (packet->opcode->flags & WIRE_REQUEST)
 		rc_responder_receive(rdma, packet);
 	else
 		rc_completer_receive(rdma, packet);
-}
-
-static uint8_t service_of(const struct qp *qp)
-{
-	switch (qp->type) {
-	case TERN_QP_RC:
-		return WIRE_SERVICE_RC;
-	case TERN_QP_UC:
-		return WIRE_SERVICE_UC;
-	default:
-		return WIRE_SERVICE_UD;
-	}
 }
 
 /* To all of a group. Only datagrams are sent to many (IBTA 10.5). */

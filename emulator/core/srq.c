@@ -6,6 +6,7 @@
 
 #include "byteorder.h"
 #include "command.h"
+#include "cq.h"
 #include "eq.h"
 #include "nic.h"
 #include "record.h"
@@ -39,7 +40,8 @@ static bool refresh(struct srq *srq)
 
 int srq_ready(struct srq *srq)
 {
-	if (srq->failed)
+	/* Where its entries cannot complete, none is taken. */
+	if (srq->failed || (srq->cq && srq->cq->error))
 		return -1;
 	if (!work_queue_posted(&srq->queue) && !refresh(srq))
 		return -1;
@@ -86,9 +88,7 @@ static uint16_t create_check(struct command *command, struct srq *srq)
 	size_t field;
 
 	if (!command_reserved(command, struct tern_command_create_srq, reserved0) ||
-	    !command_reserved(command, struct tern_command_create_srq, reserved1) ||
-	    !command_reserved(command, struct tern_command_create_srq, cqn) ||
-	    !command_reserved(command, struct tern_command_create_srq, xrcd))
+	    !command_reserved(command, struct tern_command_create_srq, reserved1))
 		return TERN_COMMAND_STATUS_BAD_PARAMETER;
 	if (flags & ~FLAGS_KNOWN)
 		return REFUSE(BAD_PARAMETER, flags);
@@ -96,6 +96,15 @@ static uint16_t create_check(struct command *command, struct srq *srq)
 		return REFUSE(BAD_PARAMETER, pd);
 	if (srq->doorbell_page >= doorbell_pages(srq->fn))
 		return REFUSE(BAD_PARAMETER, doorbell_page);
+	if (srq->xrcd >= (function_has(srq->fn, FEATURE(XRC)) ? PD_COUNT : 1))
+		return REFUSE(BAD_PARAMETER, xrcd);
+	if (!srq->xrcd && body->cqn)
+		return REFUSE(BAD_PARAMETER, cqn);
+	if (srq->xrcd) {
+		srq->cq = table_get(&srq->fn->cqs, from_le32(body->cqn));
+		if (!srq->cq)
+			return REFUSE(NOT_FOUND, cqn);
+	}
 	if (body->shift > RQ_SHIFT_MAX)
 		return REFUSE(BAD_PARAMETER, shift);
 	if (body->stride_shift < TERN_RECEIVE_STRIDE_SHIFT_MIN ||
@@ -124,6 +133,7 @@ uint16_t srq_create_command(struct command *command)
 		.fn = fn,
 		.srqn = command->number,
 		.doorbell_page = from_le32(body->doorbell_page),
+		.xrcd = from_le32(body->xrcd),
 		.queue = {
 			.fn = fn, .exists = true, .shift = body->shift,
 			.stride_shift = body->stride_shift, .record = from_le64(body->record),
@@ -142,6 +152,9 @@ uint16_t srq_create_command(struct command *command)
 	if (!srq)
 		return TERN_COMMAND_STATUS_NO_RESOURCES;
 	list_init(&srq->queue.active);
+	list_init(&srq->targets);
+	if (srq->cq)
+		srq->cq->users++;
 	return TERN_COMMAND_STATUS_OK;
 }
 
@@ -238,6 +251,9 @@ uint16_t srq_query_command(struct command *command)
 static void srq_free(struct srq *srq)
 {
 	table_remove(&srq->fn->srqs, srq->srqn);
+	xrc_srq_gone(srq);
+	if (srq->cq)
+		srq->cq->users--;
 	free(srq);
 }
 

@@ -8,10 +8,12 @@
 #define TERN_SRQ_H
 
 #include "key.h"
+#include "list.h"
 #include "tern_hw_srq.h"
 #include "work_queue.h"
 
 struct command;
+struct cq;
 
 struct srq {
 	struct function *fn;
@@ -22,6 +24,10 @@ struct srq {
 	uint32_t limit;			/* event when fewer entries are posted; 0: none */
 	bool failed;			/* SRQ_ERROR was sent */
 	unsigned int users;		/* queue pairs */
+	/* Of XRC. */
+	uint32_t xrcd;			/* its domain; 0: it is none of XRC */
+	struct cq *cq;			/* where its entries complete, or NULL */
+	struct list targets;		/* queue pairs whose message has an entry of it, or had */
 };
 
 struct srq *srq_find(const struct function *fn, uint32_t srqn);
@@ -37,6 +43,9 @@ uint16_t srq_create_command(struct command *command);
 uint16_t srq_modify_command(struct command *command);
 uint16_t srq_query_command(struct command *command);
 uint16_t srq_destroy_command(struct command *command);
+
+/* xrc.c: it goes. What its targets had taken is gone with it. */
+void xrc_srq_gone(struct srq *srq);
 
 /* For doorbell.c and nic.c */
 void srq_doorbell(struct function *fn, unsigned int page, uint32_t number, uint32_t index);

@@ -72,6 +72,41 @@ static const struct wire_opcode opcodes[256] = {
 	[0x65] = OPCODE("UD SEND only, immediate", SEND, WIRE_DETH | WIRE_IMMDT, 12,
 			REQUEST_ONLY),
 	[0x81] = OPCODE("CNP", CNP, WIRE_CNP_RESERVED, 16, ONLY),
+	[0xa0] = OPCODE("XRC SEND first", SEND, WIRE_XRCETH, 4, REQUEST_FIRST),
+	[0xa1] = OPCODE("XRC SEND middle", SEND, WIRE_XRCETH, 4, REQUEST_MIDDLE),
+	[0xa2] = OPCODE("XRC SEND last", SEND, WIRE_XRCETH, 4, REQUEST_LAST),
+	[0xa3] = OPCODE("XRC SEND last, immediate", SEND, WIRE_XRCETH | WIRE_IMMDT, 8,
+			REQUEST_LAST),
+	[0xa4] = OPCODE("XRC SEND only", SEND, WIRE_XRCETH, 4, REQUEST_ONLY),
+	[0xa5] = OPCODE("XRC SEND only, immediate", SEND, WIRE_XRCETH | WIRE_IMMDT, 8,
+			REQUEST_ONLY),
+	[0xa6] = OPCODE("XRC WRITE first", WRITE, WIRE_XRCETH | WIRE_RETH, 20, REQUEST_FIRST),
+	[0xa7] = OPCODE("XRC WRITE middle", WRITE, WIRE_XRCETH, 4, REQUEST_MIDDLE),
+	[0xa8] = OPCODE("XRC WRITE last", WRITE, WIRE_XRCETH, 4, REQUEST_LAST),
+	[0xa9] = OPCODE("XRC WRITE last, immediate", WRITE, WIRE_XRCETH | WIRE_IMMDT, 8,
+			REQUEST_LAST),
+	[0xaa] = OPCODE("XRC WRITE only", WRITE, WIRE_XRCETH | WIRE_RETH, 20, REQUEST_ONLY),
+	[0xab] = OPCODE("XRC WRITE only, immediate", WRITE,
+			WIRE_XRCETH | WIRE_RETH | WIRE_IMMDT, 24, REQUEST_ONLY),
+	[0xac] = OPCODE("XRC READ request", READ, WIRE_XRCETH | WIRE_RETH, 20, REQUEST_BARE),
+	[0xad] = OPCODE("XRC READ response first", READ_RESPONSE, WIRE_AETH, 4,
+			WIRE_PAYLOAD | WIRE_STARTS),
+	[0xae] = OPCODE("XRC READ response middle", READ_RESPONSE, 0, 0, WIRE_PAYLOAD),
+	[0xaf] = OPCODE("XRC READ response last", READ_RESPONSE, WIRE_AETH, 4,
+			WIRE_PAYLOAD | WIRE_ENDS),
+	[0xb0] = OPCODE("XRC READ response only", READ_RESPONSE, WIRE_AETH, 4,
+			WIRE_PAYLOAD | ONLY),
+	[0xb1] = OPCODE("XRC acknowledge", ACKNOWLEDGE, WIRE_AETH, 4, ONLY),
+	[0xb2] = OPCODE("XRC atomic acknowledge", ACKNOWLEDGE, WIRE_AETH | WIRE_ATOMIC_ACK_ETH, 12,
+			ONLY),
+	[0xb3] = OPCODE("XRC compare and swap", ATOMIC, WIRE_XRCETH | WIRE_ATOMIC_ETH, 32,
+			REQUEST_BARE),
+	[0xb4] = OPCODE("XRC fetch and add", ATOMIC, WIRE_XRCETH | WIRE_ATOMIC_ETH, 32,
+			REQUEST_BARE),
+	[0xb6] = OPCODE("XRC SEND last, invalidate", SEND, WIRE_XRCETH | WIRE_IETH, 8,
+			REQUEST_LAST),
+	[0xb7] = OPCODE("XRC SEND only, invalidate", SEND, WIRE_XRCETH | WIRE_IETH, 8,
+			REQUEST_ONLY),
 };
 
 const struct wire_opcode *wire_opcode(uint8_t opcode)
@@ -168,6 +203,10 @@ void wire_path_build(struct wire_path *path, const struct wire_address *address)
 static uint8_t *put_extensions(uint8_t *at, const struct wire_headers *headers,
 			       unsigned int extensions)
 {
+	if (extensions & WIRE_XRCETH) {
+		wire_put_u32(at, headers->srqn & WIRE_QPN_MASK);
+		at += 4;
+	}
 	if (extensions & WIRE_DETH) {
 		wire_put_u32(at, headers->deth.qkey);
 		wire_put_u32(at + 4, headers->deth.source_qpn & WIRE_QPN_MASK);
@@ -373,6 +412,10 @@ enum wire_result wire_parse_network(struct wire_packet *packet, const struct ter
 static void parse_extensions(struct wire_headers *headers, const uint8_t *at,
 			     unsigned int extensions)
 {
+	if (extensions & WIRE_XRCETH) {
+		headers->srqn = wire_get_u24(at + 1);
+		at += 4;
+	}
 	if (extensions & WIRE_DETH) {
 		headers->deth.qkey = wire_get_u32(at);
 		headers->deth.source_qpn = wire_get_u24(at + 5);

@@ -23,7 +23,7 @@
 #define WIRE_UDP_BYTES		8
 #define WIRE_BTH_BYTES		12
 #define WIRE_ICRC_BYTES		4
-#define WIRE_EXTENSION_BYTES_MAX 28
+#define WIRE_EXTENSION_BYTES_MAX 32
 /* Ethernet with tag, IPv6, UDP */
 #define WIRE_PATH_BYTES_MAX	66
 #define WIRE_HEADER_BYTES_MAX	(WIRE_PATH_BYTES_MAX + WIRE_BTH_BYTES + WIRE_EXTENSION_BYTES_MAX)
@@ -42,7 +42,9 @@
 #define WIRE_SERVICE_RC		0x00
 #define WIRE_SERVICE_UC		0x20
 #define WIRE_SERVICE_UD		0x60
+#define WIRE_SERVICE_XRC	0xa0
 #define WIRE_SERVICE_MASK	0xe0
+#define WIRE_OPERATION_MASK	0x1f
 
 #define WIRE_RC_SEND_FIRST		0x00
 #define WIRE_RC_SEND_MIDDLE		0x01
@@ -67,7 +69,7 @@
 #define WIRE_RC_FETCH_ADD		0x14
 #define WIRE_RC_SEND_LAST_INVALIDATE	0x16
 #define WIRE_RC_SEND_ONLY_INVALIDATE	0x17
-/* UC's SENDs and WRITEs: as RC's, of service UC. */
+/* UC's SENDs and WRITEs, and all of XRC: as RC's, of service UC and XRC. */
 #define WIRE_UD_SEND_ONLY		0x64
 #define WIRE_UD_SEND_ONLY_IMMEDIATE	0x65
 #define WIRE_CNP			0x81
@@ -82,6 +84,7 @@ enum wire_extension {
 	WIRE_IMMDT = 1 << 5,		/* 4 */
 	WIRE_IETH = 1 << 6,		/* 4 */
 	WIRE_CNP_RESERVED = 1 << 7,	/* 16 */
+	WIRE_XRCETH = 1 << 8,		/* 4; first of all */
 };
 
 enum wire_operation {
@@ -103,7 +106,7 @@ enum wire_opcode_flag {
 
 struct wire_opcode {
 	const char *name;		/* NULL: no such opcode */
-	uint8_t extensions;		/* enum wire_extension */
+	uint16_t extensions;		/* enum wire_extension */
 	uint8_t extension_bytes;
 	uint8_t flags;			/* enum wire_opcode_flag */
 	uint8_t operation;		/* enum wire_operation */
@@ -149,6 +152,7 @@ struct wire_headers {
 	} deth;
 	uint8_t immediate[4];		/* as on the wire */
 	uint32_t invalidate_key;
+	uint32_t srqn;			/* XRC */
 };
 
 /* AETH syndrome: kind in bits 6:5 (IBTA 9.7.5.1 table 43), bit 7 zero. */

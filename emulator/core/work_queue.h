@@ -101,6 +101,7 @@ struct send_wqe {
 	uint8_t blocks;			/* 1..8, also with an error: how far to go on */
 	uint8_t sge_count;
 	uint8_t immediate[4];
+	uint32_t remote_srqn;		/* XRC_INITIATOR, else 0 */
 	uint64_t remote_address;	/* with a remote segment, else 0 */
 	uint32_t remote_key;
 	uint64_t swap_add, compare;	/* with an atomic segment, else 0 */

@@ -63,15 +63,15 @@ static bool segments_of(const struct qp *qp, uint8_t opcode, bool *remote, bool 
 		return qp_connected(qp);
 	case TERN_WQE_READ:
 		*remote = true;
-		return qp->type == TERN_QP_RC;
+		return qp_reliable(qp);
 	case TERN_WQE_CAS:
 	case TERN_WQE_FETCH_ADD:
 		*remote = true;
 		*atomic = true;
-		return qp->type == TERN_QP_RC && function_has(qp->fn, FEATURE(ATOMICS));
+		return qp_reliable(qp) && function_has(qp->fn, FEATURE(ATOMICS));
 	case TERN_WQE_SEND_INVALIDATE:
 	case TERN_WQE_LOCAL_INVALIDATE:
-		return qp->type == TERN_QP_RC &&
+		return qp_reliable(qp) &&
 		       function_has(qp->fn, FEATURE(FAST_REGISTRATION) | FEATURE(MEMORY_WINDOWS));
 	case TERN_WQE_BIND_WINDOW:
 		return qp->type == TERN_QP_RC && function_has(qp->fn, FEATURE(MEMORY_WINDOWS));
@@ -111,6 +111,11 @@ static enum wqe_error parse(struct work_queue *wq, const struct tern_wqe_control
 	if ((wqe->flags & ~FLAGS_KNOWN) ||
 	    !segments_of(wq->qp, wqe->opcode, &remote, &atomic, &address, &ethernet))
 		return WQE_MALFORMED;
+	if (wq->qp->type == TERN_QP_XRC_INITIATOR) {
+		wqe->remote_srqn = from_le32(control->remote_srqn);
+		if (wqe->remote_srqn & ~TERN_NUMBER_MASK)
+			return WQE_MALFORMED;
+	}
 	/* All segments together are at most a block: each fits before it is read. */
 	if (remote) {
 		struct tern_wqe_remote segment;
@@ -166,6 +171,7 @@ enum wqe_error send_wqe_fetch(struct work_queue *wq, uint32_t index, struct send
 
 	wqe->index = index;
 	wqe->blocks = 1;
+	wqe->remote_srqn = 0;
 	wqe->remote_address = 0;
 	wqe->remote_key = 0;
 	wqe->swap_add = 0;

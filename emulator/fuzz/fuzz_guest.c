@@ -198,9 +198,12 @@ static size_t body_of(struct rdma_side *side, uint16_t opcode, uint8_t *body)
 	case TERN_COMMAND_CREATE_QP: {
 		struct tern_command_create_qp *b = (void *)body;
 		static const uint8_t types[] = { TERN_QP_RC, TERN_QP_UD, TERN_QP_ETHERNET,
-						 TERN_QP_GSI, TERN_QP_UC, TERN_QP_HASHING };
+						 TERN_QP_GSI, TERN_QP_UC, TERN_QP_XRC_INITIATOR,
+						 TERN_QP_XRC_TARGET, TERN_QP_HASHING };
 
-		b->type = types[byte() % 6];
+		b->type = types[byte() % 8];
+		if (b->type == TERN_QP_XRC_TARGET)
+			b->xrcd = htole32(1);
 		b->flags = htole32(byte() & 7);
 		if (b->type == TERN_QP_ETHERNET)
 			b->flags |= htole32((byte() & 3U) << 8);

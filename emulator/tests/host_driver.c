@@ -283,6 +283,7 @@ void driver_qp_create(struct driver *driver, struct driver_qp *qp, uint8_t type,
 	uint64_t rq_bytes = UINT64_C(1) << (rq_shift + rq_stride_shift);
 	struct tern_command_create_qp body = {
 		.type = type, .flags = htole32(flags), .pd = htole32(pd),
+		.xrcd = htole32(type == TERN_QP_XRC_TARGET ? driver->xrcd : 0),
 	};
 
 	*qp = (struct driver_qp){

@@ -34,6 +34,7 @@ struct driver {
 	uint32_t result[12];
 	uint32_t next_cqn, next_key, next_qpn, next_srqn;
 	uint32_t srqn;			/* of queue pairs made with TERN_QP_USES_SRQ */
+	uint32_t xrcd;			/* of XRC targets */
 	struct driver_eq eq;		/* EQN 0, vector 0 */
 };
 

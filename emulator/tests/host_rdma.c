@@ -10,6 +10,8 @@
 #define PATIENCE_NS	UINT64_C(100000000000)
 #define GID_INDEX	3
 #define VLAN		77
+#define XRCD		9
+#define XRC_SRQ_SHIFT	8
 
 static void must(bool ok, const char *what)
 {
@@ -77,6 +79,18 @@ void rdma_side_start(struct rdma_side *side, struct machine *machine,
 	     "SET_GID");
 }
 
+static void xrc_objects(struct rdma_side *side, bool target, uint8_t sq_shift)
+{
+	side->driver->xrcd = XRCD;
+	if (target)
+		driver_srq_create_xrc(side->driver, &side->srq, RDMA_PD, XRC_SRQ_SHIFT,
+				      &side->receive_cq);
+	driver_qp_create(side->driver, &side->qp,
+			 target ? TERN_QP_XRC_TARGET : TERN_QP_XRC_INITIATOR, 0, RDMA_PD,
+			 TERN_QP_NO_RQ | (target ? TERN_QP_NO_SQ : 0), &side->send_cq, NULL,
+			 sq_shift, 0, 0);
+}
+
 void rdma_side_objects(struct rdma_side *side, const struct rdma_options *options)
 {
 	uint8_t sq_shift = options->sq_shift ? options->sq_shift : 10;
@@ -90,6 +104,10 @@ void rdma_side_objects(struct rdma_side *side, const struct rdma_options *option
 	driver_cq_create(side->driver, &side->receive_cq, 11);
 	if (side->is_b && options->srq_shift)
 		driver_srq_create(side->driver, &side->srq, RDMA_PD, options->srq_shift);
+	if (options->type == TERN_QP_XRC_INITIATOR) {
+		xrc_objects(side, options->a_is_target != side->is_b, sq_shift);
+		return;
+	}
 	driver_qp_create(side->driver, &side->qp, options->type, 0, RDMA_PD,
 			 (options->privileged ? TERN_QP_PRIVILEGED : 0) |
 			 (side->srq.srqn ? TERN_QP_USES_SRQ : 0), &side->send_cq,
@@ -129,7 +147,7 @@ void rdma_attributes(const struct rdma_side *side, const struct rdma_side *peer,
 
 static bool connected(const struct rdma_side *side)
 {
-	return side->qp.type == TERN_QP_RC || side->qp.type == TERN_QP_UC;
+	return side->qp.type != TERN_QP_UD && side->qp.type != TERN_QP_GSI;
 }
 
 uint16_t rdma_to_rtr(struct rdma_side *side, const struct tern_qp_attributes *attributes)
@@ -145,7 +163,7 @@ uint16_t rdma_to_rtr(struct rdma_side *side, const struct tern_qp_attributes *at
 	if (connected(side))
 		mask = TERN_QP_SET_ADDRESS | TERN_QP_SET_REMOTE_QPN | TERN_QP_SET_RQ_PSN |
 		       TERN_QP_SET_PATH_MTU;
-	if (side->qp.type == TERN_QP_RC)
+	if (connected(side) && side->qp.type != TERN_QP_UC)
 		mask |= TERN_QP_SET_RESPONDER_RESOURCES | TERN_QP_SET_MIN_RNR_TIMER;
 	return driver_qp_modify(&side->qp, TERN_QP_RTR, mask, attributes);
 }
@@ -154,7 +172,7 @@ uint16_t rdma_to_rts(struct rdma_side *side, const struct tern_qp_attributes *at
 {
 	uint32_t mask = TERN_QP_SET_SQ_PSN;
 
-	if (side->qp.type == TERN_QP_RC)
+	if (connected(side) && side->qp.type != TERN_QP_UC)
 		mask |= TERN_QP_SET_TIMEOUT | TERN_QP_SET_RETRY_COUNT | TERN_QP_SET_RNR_RETRY |
 			TERN_QP_SET_INITIATOR_DEPTH;
 	return driver_qp_modify(&side->qp, TERN_QP_RTS, mask, attributes);
@@ -263,6 +281,9 @@ uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 	if (!request->unsignaled)
 		control->flags |= TERN_WQE_SIGNALED;
 	memcpy(control->immediate, &immediate, 4);
+	if (side->qp.type == TERN_QP_XRC_INITIATOR)
+		control->remote_srqn = htole32(request->remote_srqn ? request->remote_srqn :
+							peer->srq.srqn);
 	if (has_remote(request->opcode)) {
 		struct tern_wqe_remote remote = {
 			.address = htole64(request->remote_address ? request->remote_address :

@@ -23,7 +23,9 @@ enum rdma_network {
 
 struct rdma_options {
 	enum rdma_network network;
-	uint8_t type;			/* TERN_QP_RC (0), TERN_QP_UC, TERN_QP_UD */
+	/* TERN_QP_RC (0), TERN_QP_UC, TERN_QP_UD, TERN_QP_XRC_INITIATOR: then b is a target */
+	uint8_t type;
+	bool a_is_target;		/* with XRC_INITIATOR: the other way round */
 	uint8_t path_mtu;		/* code 1..5; 0: 5 (4096) */
 	bool no_shortcuts;
 	bool loopback;			/* both ends on one machine */
@@ -110,6 +112,7 @@ struct rdma_request {
 	const void *inlined;		/* length bytes */
 	uint64_t remote_address;	/* 0: the peer's buffer */
 	uint32_t remote_key;		/* 0: the peer's */
+	uint32_t remote_srqn;		/* XRC; 0: the peer's */
 	uint64_t swap_add, compare;	/* atomics */
 	uint32_t immediate;		/* or the key to invalidate */
 	const struct tern_address_vector *vector;	/* UD; NULL: to the peer */

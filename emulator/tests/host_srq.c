@@ -38,6 +38,17 @@ void driver_srq_create(struct driver *driver, struct driver_srq *srq, uint32_t p
 	driver->srqn = srq->srqn;
 }
 
+void driver_srq_create_xrc(struct driver *driver, struct driver_srq *srq, uint32_t pd,
+			   uint8_t shift, const struct driver_cq *cq)
+{
+	struct tern_command_create_srq body = driver_srq_body(driver, srq, pd, shift);
+
+	body.cqn = htole32(cq->cqn);
+	body.xrcd = htole32(driver->xrcd);
+	if (driver_command(driver, TERN_COMMAND_CREATE_SRQ, srq->srqn, &body, sizeof(body)))
+		abort();
+}
+
 uint8_t *driver_srq_entry(const struct driver_srq *srq, uint32_t index)
 {
 	uint64_t place = index & ((1U << srq->shift) - 1);

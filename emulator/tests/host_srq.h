@@ -23,6 +23,9 @@ struct tern_command_create_srq driver_srq_body(struct driver *driver, struct dri
 /* Queue pairs that are made with TERN_QP_USES_SRQ from now on use it. */
 void driver_srq_create(struct driver *driver, struct driver_srq *srq, uint32_t pd,
 		       uint8_t shift);
+/* An XRC SRQ, of the driver's domain, that completes in @cq. */
+void driver_srq_create_xrc(struct driver *driver, struct driver_srq *srq, uint32_t pd,
+			   uint8_t shift, const struct driver_cq *cq);
 /* Where the entry of an index stands. */
 uint8_t *driver_srq_entry(const struct driver_srq *srq, uint32_t index);
 void driver_srq_publish(struct driver_srq *srq);

@@ -478,7 +478,8 @@ TERN_TEST(create_qp)
 	body = good;
 	for (unsigned int type = 0; type < 256; type++) {
 		if (type == TERN_QP_RC || type == TERN_QP_UC || type == TERN_QP_UD ||
-		    type == TERN_QP_GSI || type == TERN_QP_ETHERNET || type == TERN_QP_HASHING)
+		    type == TERN_QP_GSI || type == TERN_QP_ETHERNET || type == TERN_QP_HASHING ||
+		    type == TERN_QP_XRC_INITIATOR || type == TERN_QP_XRC_TARGET)
 			continue;
 		body.type = (uint8_t)type;
 		REFUSED(BAD_PARAMETER, type);

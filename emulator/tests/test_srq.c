@@ -633,7 +633,8 @@ TERN_TEST(create_refuses)
 	CREATE(pd, htole32(32768), BAD_PARAMETER, pd);
 	CREATE(doorbell_page, htole32(0xffffff), BAD_PARAMETER, doorbell_page);
 	CREATE(cqn, htole32(1), BAD_PARAMETER, cqn);
-	CREATE(xrcd, htole32(1), BAD_PARAMETER, xrcd);
+	CREATE(xrcd, htole32(1), NOT_FOUND, cqn);
+	CREATE(xrcd, htole32(32768), BAD_PARAMETER, xrcd);
 	CREATE(pages.length, htole64(5), BAD_PARAMETER, pages.length);
 	CREATE(record, good.record + htole64(64), BAD_PARAMETER, record);
 	CREATE(record, htole64(UINT64_C(1) << 60), BAD_ADDRESS, record);

@@ -125,7 +125,7 @@ TERN_TEST(shape_of_rdma_requests)
 	}
 	wqe.control.flags = 0;
 	wqe.control.reserved0 = 0xffff;
-	wqe.control.reserved1 = 0xffffffff;
+	wqe.control.remote_srqn = 0xffffffff;
 	CHECK_EQ(fetch(&wqe, 8, &got), WQE_OK);
 	/* Opcodes of this kind of queue pair and features. */
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {
