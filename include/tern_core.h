@@ -141,6 +141,7 @@ int tern_cmd_set_hashing(struct tern_device *tern, u32 qpn, const __le32 *qpns, 
  * @TERN_NUMBERS_PD: protection domains
  * @TERN_NUMBERS_FLOW: flows
  * @TERN_NUMBERS_COUNTER_SET: counter sets, from 1
+ * @TERN_NUMBERS_XRCD: XRC domains, from 1
  * @TERN_NUMBERS_COUNT: how many spaces there are
  */
 enum tern_numbers {
@@ -151,6 +152,7 @@ enum tern_numbers {
 	TERN_NUMBERS_PD,
 	TERN_NUMBERS_FLOW,
 	TERN_NUMBERS_COUNTER_SET,
+	TERN_NUMBERS_XRCD,
 	TERN_NUMBERS_COUNT
 };
 

@@ -5,6 +5,7 @@
 
 #include "cqe.h"
 #include "tern.h"
+#include "xrc.h"
 
 struct tern_create_cq {
 	struct ibv_create_cq ibv_cmd;
@@ -273,12 +274,22 @@ static struct tern_cqe *tern_cq_entry(struct tern_cq *cq, uint32_t index)
 	return (struct tern_cqe *)cq->ring + (index & (cq->size - 1));
 }
 
+/* Of the XRC SRQ, or else of the queue pair? What an XRC target receives is its SRQ's. */
+static bool tern_cqe_of(const struct tern_cqe *cqe, const struct tern_qp *qp,
+			const struct tern_srq *srq)
+{
+	bool xrc = cqe->flags & TERN_CQE_FLAG_XRC;
+
+	return srq ? xrc && le32toh(cqe->srqn) == srq->srqn :
+		     !xrc && le32toh(cqe->queue) == qp->qpn;
+}
+
 /*
- * Drop the entries of @qp, for which the device writes no more. Those of
- * others move up into the gaps; an entry's phase belongs to its place and
+ * Drop the entries of @qp or @srq, for which the device writes no more. Those
+ * of others move up into the gaps; an entry's phase belongs to its place and
  * stays. The caller holds the lock.
  */
-void tern_cq_clean(struct tern_cq *cq, struct tern_qp *qp)
+static void tern_cq_drop(struct tern_cq *cq, struct tern_qp *qp, struct tern_srq *srq)
 {
 	uint32_t end = cq->consumer, index, dropped = 0;
 	uint64_t wr_id;
@@ -292,9 +303,9 @@ void tern_cq_clean(struct tern_cq *cq, struct tern_qp *qp)
 	for (index = end; index != cq->consumer; index--) {
 		struct tern_cqe *cqe = tern_cq_entry(cq, index - 1);
 
-		if (le32toh(cqe->queue) == qp->qpn) {
-			/* The shared queue gets its entry back. */
-			if (qp->srq && tern_cqe_is_receive(cqe))
+		if (tern_cqe_of(cqe, qp, srq)) {
+			/* The shared queue gets its entry back, unless it is that which goes. */
+			if (!srq && qp->srq && tern_cqe_is_receive(cqe))
 				tern_srq_complete(qp->srq, le32toh(cqe->index), &wr_id);
 			dropped++;
 		} else if (dropped) {
@@ -306,4 +317,14 @@ void tern_cq_clean(struct tern_cq *cq, struct tern_qp *qp)
 		cq->consumer += dropped;
 		tern_record_store(&cq->record->index, cq->consumer);
 	}
+}
+
+void tern_cq_clean(struct tern_cq *cq, struct tern_qp *qp)
+{
+	tern_cq_drop(cq, qp, NULL);
+}
+
+void tern_cq_clean_srq(struct tern_cq *cq, struct tern_srq *srq)
+{
+	tern_cq_drop(cq, NULL, srq);
 }

@@ -4,52 +4,71 @@
 
 #include "cqe.h"
 #include "raw_packet.h"
+#include "xrc.h"
+
+#define TERN_RELIABLE_FLAGS	(TERN_WQE_SIGNALED | TERN_WQE_FENCE)
+
+/* All but the requests on keys, which are built apart. */
+#define TERN_RELIABLE_OPS(srqn_mask)						\
+	[IBV_WR_RDMA_WRITE] = {							\
+		.opcode = TERN_WQE_WRITE,					\
+		.header = TERN_HEADER_REMOTE,					\
+		.flags = TERN_RELIABLE_FLAGS | TERN_WQE_INLINE,			\
+		.srqn = (srqn_mask),						\
+	},									\
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = {					\
+		.opcode = TERN_WQE_WRITE_IMMEDIATE,				\
+		.header = TERN_HEADER_REMOTE,					\
+		.flags = TERN_RELIABLE_FLAGS | TERN_WQE_SOLICITED | TERN_WQE_INLINE,	\
+		.immediate = UINT32_MAX,					\
+		.srqn = (srqn_mask),						\
+	},									\
+	[IBV_WR_SEND] = {							\
+		.opcode = TERN_WQE_SEND,					\
+		.header = TERN_HEADER_SEND,					\
+		.flags = TERN_RELIABLE_FLAGS | TERN_WQE_SOLICITED | TERN_WQE_INLINE,	\
+		.srqn = (srqn_mask),						\
+	},									\
+	[IBV_WR_SEND_WITH_IMM] = {						\
+		.opcode = TERN_WQE_SEND_IMMEDIATE,				\
+		.header = TERN_HEADER_SEND,					\
+		.flags = TERN_RELIABLE_FLAGS | TERN_WQE_SOLICITED | TERN_WQE_INLINE,	\
+		.immediate = UINT32_MAX,					\
+		.srqn = (srqn_mask),						\
+	},									\
+	[IBV_WR_SEND_WITH_INV] = {						\
+		.opcode = TERN_WQE_SEND_INVALIDATE,				\
+		.header = TERN_HEADER_SEND,					\
+		.flags = TERN_RELIABLE_FLAGS | TERN_WQE_SOLICITED | TERN_WQE_INLINE,	\
+		.key = 1,							\
+		.immediate = UINT32_MAX,					\
+		.srqn = (srqn_mask),						\
+	},									\
+	[IBV_WR_RDMA_READ] = {							\
+		.opcode = TERN_WQE_READ,					\
+		.header = TERN_HEADER_REMOTE,					\
+		.flags = TERN_RELIABLE_FLAGS,					\
+		.srqn = (srqn_mask),						\
+	},									\
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = {						\
+		.opcode = TERN_WQE_CAS,						\
+		.header = TERN_HEADER_ATOMIC,					\
+		.flags = TERN_RELIABLE_FLAGS,					\
+		.srqn = (srqn_mask),						\
+	},									\
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {					\
+		.opcode = TERN_WQE_FETCH_ADD,					\
+		.header = TERN_HEADER_ATOMIC,					\
+		.flags = TERN_RELIABLE_FLAGS,					\
+		.srqn = (srqn_mask),						\
+	}
 
 const struct tern_send_op tern_rc_ops[TERN_SEND_OPS] = {
-	[IBV_WR_RDMA_WRITE] = {
-		.opcode = TERN_WQE_WRITE,
-		.header = TERN_HEADER_REMOTE,
-		.flags = TERN_WQE_SIGNALED | TERN_WQE_FENCE | TERN_WQE_INLINE,
-	},
-	[IBV_WR_RDMA_WRITE_WITH_IMM] = {
-		.opcode = TERN_WQE_WRITE_IMMEDIATE,
-		.header = TERN_HEADER_REMOTE,
-		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_FENCE | TERN_WQE_INLINE,
-		.immediate = UINT32_MAX,
-	},
-	[IBV_WR_SEND] = {
-		.opcode = TERN_WQE_SEND,
-		.header = TERN_HEADER_SEND,
-		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_FENCE | TERN_WQE_INLINE,
-	},
-	[IBV_WR_SEND_WITH_IMM] = {
-		.opcode = TERN_WQE_SEND_IMMEDIATE,
-		.header = TERN_HEADER_SEND,
-		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_FENCE | TERN_WQE_INLINE,
-		.immediate = UINT32_MAX,
-	},
-	[IBV_WR_SEND_WITH_INV] = {
-		.opcode = TERN_WQE_SEND_INVALIDATE,
-		.header = TERN_HEADER_SEND,
-		.flags = TERN_WQE_SIGNALED | TERN_WQE_SOLICITED | TERN_WQE_FENCE | TERN_WQE_INLINE,
-		.key = 1,
-		.immediate = UINT32_MAX,
-	},
-	[IBV_WR_RDMA_READ] = {
-		.opcode = TERN_WQE_READ,
-		.header = TERN_HEADER_REMOTE,
-		.flags = TERN_WQE_SIGNALED | TERN_WQE_FENCE,
-	},
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = {
-		.opcode = TERN_WQE_CAS,
-		.header = TERN_HEADER_ATOMIC,
-		.flags = TERN_WQE_SIGNALED | TERN_WQE_FENCE,
-	},
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = {
-		.opcode = TERN_WQE_FETCH_ADD,
-		.header = TERN_HEADER_ATOMIC,
-		.flags = TERN_WQE_SIGNALED | TERN_WQE_FENCE,
-	},
+	TERN_RELIABLE_OPS(0)
+};
+
+const struct tern_send_op tern_xrc_ops[TERN_SEND_OPS] = {
+	TERN_RELIABLE_OPS(UINT32_MAX)
 };
 
 /* Without answers: no data come back, so there is nothing that a fence waits for either. */
@@ -316,8 +335,9 @@ static inline bool tern_complete(struct tern_cq *cq, const struct tern_cqe *cqe,
 	uint32_t index = le32toh(cqe->index);
 	struct tern_qp *qp = tern_find_qp(cq->qps, le32toh(cqe->queue));
 
-	if (unlikely(!qp))
-		return false;
+	/* A target of XRC may be nobody's here, or have had the number of one of ours. */
+	if (unlikely(!qp || cqe->flags & TERN_CQE_FLAG_XRC))
+		return tern_xrc_complete(cq, cqe, &wc->wr_id);
 
 	if (tern_cqe_is_receive(cqe)) {
 		struct tern_rq *rq = &qp->rq;

@@ -57,13 +57,16 @@ uint32_t tern_put_on_keys(struct tern_sq *sq, uint32_t slot, uint32_t posted,
 	uint32_t flags = tern_send_flags[wr->send_flags & 15];
 	const struct tern_send_op *op;
 
-	if (sq->ops != tern_rc_ops || wr->num_sge)
+	if ((sq->ops != tern_rc_ops && sq->ops != tern_xrc_ops) || wr->num_sge)
 		return 0;
 	switch (wr->opcode) {
 	case IBV_WR_LOCAL_INV:
 		op = &tern_local_invalidate;
 		break;
 	case IBV_WR_BIND_MW:
+		/* The windows that an initiator has are nobody's to write to. */
+		if (sq->ops == tern_xrc_ops)
+			return 0;
 		op = &tern_bind_window;
 		if (!tern_set_bind((void *)(to + TERN_HEADER_SEND), wr->bind_mw.rkey,
 				   &wr->bind_mw.bind_info))

@@ -5,6 +5,7 @@
 #include <ccan/minmax.h>
 
 #include "raw_packet.h"
+#include "xrc.h"
 
 struct tern_create_qp {
 	struct ibv_create_qp ibv_cmd;
@@ -69,11 +70,19 @@ void tern_qp_table_set(struct tern_context *ctx, uint32_t qpn, struct tern_qp *q
 	ctx->qps[qpn >> TERN_QP_TABLE_SHIFT][qpn & (TERN_QP_TABLE_SIZE - 1)] = qp;
 }
 
+/* An XRC initiator has but one. */
+static struct tern_cq *tern_receive_cq(const struct tern_qp *qp)
+{
+	const struct ibv_qp *ibqp = &qp->base.qp;
+
+	return to_tern_cq(ibqp->recv_cq ? ibqp->recv_cq : ibqp->send_cq);
+}
+
 /* Take both completion queues' locks, in an order that two callers agree on. */
 static void tern_cqs_lock(struct tern_qp *qp)
 {
 	struct tern_cq *send = to_tern_cq(qp->base.qp.send_cq);
-	struct tern_cq *receive = to_tern_cq(qp->base.qp.recv_cq);
+	struct tern_cq *receive = tern_receive_cq(qp);
 
 	tern_lock(send < receive ? &send->lock : &receive->lock);
 	if (send != receive)
@@ -83,7 +92,7 @@ static void tern_cqs_lock(struct tern_qp *qp)
 static void tern_cqs_unlock(struct tern_qp *qp)
 {
 	struct tern_cq *send = to_tern_cq(qp->base.qp.send_cq);
-	struct tern_cq *receive = to_tern_cq(qp->base.qp.recv_cq);
+	struct tern_cq *receive = tern_receive_cq(qp);
 
 	tern_unlock(&send->lock);
 	if (send != receive)
@@ -94,7 +103,7 @@ static void tern_cqs_unlock(struct tern_qp *qp)
 static void tern_clean_cqs(struct tern_qp *qp)
 {
 	struct tern_cq *send = to_tern_cq(qp->base.qp.send_cq);
-	struct tern_cq *receive = to_tern_cq(qp->base.qp.recv_cq);
+	struct tern_cq *receive = tern_receive_cq(qp);
 
 	tern_cq_clean(send, qp);
 	if (send != receive)
@@ -265,6 +274,8 @@ static const struct tern_send_op *tern_ops_of(enum ibv_qp_type type)
 	switch (type) {
 	case IBV_QPT_RC:
 		return tern_rc_ops;
+	case IBV_QPT_XRC_SEND:
+		return tern_xrc_ops;
 	case IBV_QPT_UC:
 		return tern_uc_ops;
 	case IBV_QPT_UD:
@@ -307,6 +318,8 @@ struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_a
 
 	if (attr->comp_mask & (IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH))
 		return tern_create_hashing_qp(ibctx, attr);
+	if (attr->qp_type == IBV_QPT_XRC_RECV)
+		return tern_create_xrc_target(ibctx, attr);
 	ret = tern_check_qp(attr);
 	if (ret) {
 		errno = ret;
@@ -327,8 +340,9 @@ struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_a
 		if (ret)
 			goto err_qp;
 	}
-	if (attr->srq) {
+	if (attr->srq)
 		qp->srq = to_tern_srq(attr->srq);
+	if (attr->srq || attr->qp_type == IBV_QPT_XRC_SEND) {
 		attr->cap.max_recv_wr = 0;
 		attr->cap.max_recv_sge = 0;
 	}
@@ -445,7 +459,8 @@ int tern_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	int ret;
 
 	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
-	if (!ret && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
+	if (!ret && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET &&
+	    !tern_is_xrc_target(to_tern_qp(ibqp)))
 		tern_reset_queues(to_tern_qp(ibqp));
 	return ret;
 }
@@ -473,6 +488,8 @@ int tern_destroy_qp(struct ibv_qp *ibqp)
 
 	if (tern_is_hashing(qp))
 		return tern_destroy_hashing_qp(qp);
+	if (tern_is_xrc_target(qp))
+		return tern_destroy_xrc_target(qp);
 	pthread_mutex_lock(&ctx->qp_mutex);
 	ret = ibv_cmd_destroy_qp(ibqp);
 	if (ret) {

@@ -5,9 +5,15 @@
 #include <ccan/minmax.h>
 
 #include "tern.h"
+#include "xrc.h"
 
 struct tern_create_srq {
 	struct ibv_create_srq ibv_cmd;
+	struct tern_ureq_create_srq drv;
+};
+
+struct tern_create_xsrq {
+	struct ibv_create_xsrq ibv_cmd;
 	struct tern_ureq_create_srq drv;
 };
 
@@ -24,6 +30,9 @@ struct tern_modify_srq {
 static_assert(sizeof(struct tern_create_srq) ==
 	      sizeof(struct ibv_create_srq) + sizeof(struct tern_ureq_create_srq),
 	      "create SRQ command");
+static_assert(sizeof(struct tern_create_xsrq) ==
+	      sizeof(struct ibv_create_xsrq) + sizeof(struct tern_ureq_create_srq),
+	      "create extended SRQ command");
 static_assert(sizeof(struct tern_create_srq_resp) ==
 	      sizeof(struct ib_uverbs_create_srq_resp) + sizeof(struct tern_uresp_create_srq),
 	      "create SRQ response");
@@ -108,6 +117,35 @@ static void tern_srq_free(struct tern_context *ctx, struct tern_srq *srq)
 	free(srq);
 }
 
+/* An SRQ that the kernel does not know yet, and what it is to be told. NULL: errno is set. */
+static struct tern_srq *tern_srq_new(struct tern_context *ctx, const struct ibv_srq_attr *attr,
+				     struct tern_ureq_create_srq *request)
+{
+	struct tern_srq *srq;
+	int ret;
+
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return NULL;
+	ret = tern_srq_alloc(ctx, srq, attr);
+	if (ret) {
+		free(srq);
+		errno = ret;
+		return NULL;
+	}
+	request->queue_address = (uintptr_t)srq->buffer.base;
+	request->record_address = (uintptr_t)srq->record;
+	request->shift = ilog32(srq->mask);
+	request->stride_shift = srq->stride_shift;
+	return srq;
+}
+
+static void tern_srq_report(const struct tern_srq *srq, struct ibv_srq_attr *attr)
+{
+	attr->max_wr = srq->mask + 1;
+	attr->max_sge = srq->sge_max;
+}
+
 struct ibv_srq *tern_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *init)
 {
 	struct tern_context *ctx = to_tern_context(ibpd->context);
@@ -116,20 +154,9 @@ struct ibv_srq *tern_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *i
 	struct tern_srq *srq;
 	int ret;
 
-	srq = calloc(1, sizeof(*srq));
+	srq = tern_srq_new(ctx, &init->attr, &cmd.drv);
 	if (!srq)
 		return NULL;
-	ret = tern_srq_alloc(ctx, srq, &init->attr);
-	if (ret) {
-		free(srq);
-		errno = ret;
-		return NULL;
-	}
-
-	cmd.drv.queue_address = (uintptr_t)srq->buffer.base;
-	cmd.drv.record_address = (uintptr_t)srq->record;
-	cmd.drv.shift = ilog32(srq->mask);
-	cmd.drv.stride_shift = srq->stride_shift;
 	ret = ibv_cmd_create_srq(ibpd, &srq->base.srq, init, &cmd.ibv_cmd, sizeof(cmd),
 				 &resp.ibv_resp, sizeof(resp));
 	if (ret) {
@@ -138,9 +165,51 @@ struct ibv_srq *tern_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *i
 		return NULL;
 	}
 	srq->srqn = resp.drv.srqn;
-	init->attr.max_wr = srq->mask + 1;
-	init->attr.max_sge = srq->sge_max;
+	tern_srq_report(srq, &init->attr);
 	return &srq->base.srq;
+}
+
+/* One of XRC; ibv_create_srq_ex() makes a plain one by the other. */
+struct ibv_srq *tern_create_srq_ex(struct ibv_context *ibctx, struct ibv_srq_init_attr_ex *init)
+{
+	const uint32_t needed = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+				IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+	struct tern_context *ctx = to_tern_context(ibctx);
+	struct tern_create_srq_resp resp = {};
+	struct tern_create_xsrq cmd = {};
+	struct tern_srq *srq;
+	int ret;
+
+	if (init->comp_mask != needed || init->srq_type != IBV_SRQT_XRC) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	srq = tern_srq_new(ctx, &init->attr, &cmd.drv);
+	if (!srq)
+		return NULL;
+
+	/* As with queue pairs: a number that the kernel gives out again is not met twice. */
+	pthread_mutex_lock(&ctx->qp_mutex);
+	ret = ibv_cmd_create_srq_ex(ibctx, &srq->base, init, &cmd.ibv_cmd, sizeof(cmd),
+				    &resp.ibv_resp, sizeof(resp));
+	if (ret)
+		goto err_unlock;
+	srq->srqn = resp.drv.srqn & TERN_NUMBER_MASK;
+	ret = tern_xrc_srq_reserve(ctx, srq->srqn);
+	if (ret)
+		goto err_destroy;
+	tern_xrc_srq_set(ctx, srq->srqn, srq);
+	pthread_mutex_unlock(&ctx->qp_mutex);
+	tern_srq_report(srq, &init->attr);
+	return &srq->base.srq;
+
+err_destroy:
+	ibv_cmd_destroy_srq(&srq->base.srq);
+err_unlock:
+	pthread_mutex_unlock(&ctx->qp_mutex);
+	tern_srq_free(ctx, srq);
+	errno = ret;
+	return NULL;
 }
 
 /*
@@ -222,15 +291,35 @@ int tern_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 	return 0;
 }
 
+/* Its completions go with it. */
+static int tern_destroy_xrc_srq(struct tern_context *ctx, struct tern_srq *srq)
+{
+	struct tern_cq *cq = to_tern_cq(srq->base.cq);
+	int ret;
+
+	pthread_mutex_lock(&ctx->qp_mutex);
+	ret = ibv_cmd_destroy_srq(&srq->base.srq);
+	if (!ret) {
+		tern_lock(&cq->lock);
+		tern_cq_clean_srq(cq, srq);
+		tern_xrc_srq_set(ctx, srq->srqn, NULL);
+		tern_unlock(&cq->lock);
+	}
+	pthread_mutex_unlock(&ctx->qp_mutex);
+	return ret;
+}
+
 int tern_destroy_srq(struct ibv_srq *ibsrq)
 {
+	struct tern_context *ctx = to_tern_context(ibsrq->context);
 	struct tern_srq *srq = to_tern_srq(ibsrq);
 	int ret;
 
-	ret = ibv_cmd_destroy_srq(ibsrq);
+	ret = srq->base.srq_type == IBV_SRQT_XRC ? tern_destroy_xrc_srq(ctx, srq) :
+						   ibv_cmd_destroy_srq(ibsrq);
 	if (ret)
 		return ret;
-	tern_srq_free(to_tern_context(ibsrq->context), srq);
+	tern_srq_free(ctx, srq);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "dm.h"
 #include "raw_packet.h"
 #include "tern.h"
+#include "xrc.h"
 
 struct tern_get_context_resp {
 	struct ib_uverbs_get_context_resp ibv_resp;
@@ -38,6 +39,7 @@ static void tern_free_context(struct ibv_context *ibctx)
 	munmap(ctx->doorbell, ctx->page_size);
 	tern_record_pages_free(ctx);
 	tern_qp_table_free(ctx);
+	tern_xrc_srqs_free(ctx);
 	pthread_mutex_destroy(&ctx->record_mutex);
 	pthread_mutex_destroy(&ctx->qp_mutex);
 	verbs_uninit_context(&ctx->ibv_ctx);
@@ -52,6 +54,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.alloc_td = tern_alloc_td,
 	.attach_mcast = ibv_cmd_attach_mcast,
 	.bind_mw = tern_bind_mw,
+	.close_xrcd = tern_close_xrcd,
 	.cq_event = tern_cq_event,
 	.create_ah = tern_create_ah,
 	.create_cq = tern_create_cq,
@@ -61,6 +64,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.create_qp_ex = tern_create_qp_ex,
 	.create_rwq_ind_table = tern_create_rwq_ind_table,
 	.create_srq = tern_create_srq,
+	.create_srq_ex = tern_create_srq_ex,
 	.create_wq = tern_create_wq,
 	.dealloc_mw = tern_dealloc_mw,
 	.dealloc_pd = tern_dealloc_pd,
@@ -76,6 +80,7 @@ static const struct verbs_context_ops tern_context_ops = {
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = tern_free_context,
 	.free_dm = tern_free_dm,
+	.get_srq_num = tern_get_srq_num,
 	.import_dm = tern_import_dm,
 	.import_mr = tern_import_mr,
 	.import_pd = tern_import_pd,
@@ -83,6 +88,8 @@ static const struct verbs_context_ops tern_context_ops = {
 	.modify_qp = tern_modify_qp,
 	.modify_srq = tern_modify_srq,
 	.modify_wq = tern_modify_wq,
+	.open_qp = tern_open_qp,
+	.open_xrcd = tern_open_xrcd,
 	.poll_cq = tern_poll_cq,
 	.post_recv = tern_post_recv,
 	.post_send = tern_post_send,

@@ -83,10 +83,7 @@ struct tern_buffer {
 	enum tern_resource resource;	/* then */
 };
 
-/*
- * Queue pairs by number: a table of tables. One table that is always empty
- * stands for those that have no entry.
- */
+/* Queue pairs by number: a table of tables. One, always empty, stands for those without entry. */
 #define TERN_QP_TABLE_SHIFT	12
 #define TERN_QP_TABLE_SIZE	(1U << TERN_QP_TABLE_SHIFT)
 
@@ -116,6 +113,7 @@ struct tern_context {
 	 */
 	pthread_mutex_t qp_mutex;
 	struct tern_qp ***qps;		/* by number; read under a CQ's lock */
+	struct tern_srq ***xrc_srqs;	/* those of XRC, likewise; NULL: there was none yet */
 
 	pthread_mutex_t record_mutex;	/* the two below */
 	struct tern_queue_record *free_records;

@@ -30,6 +30,7 @@ struct tern_send_op {
 	uint8_t flags;		/* TERN_WQE_* that may be set */
 	uint8_t key;		/* the immediate is a key: a number of the host */
 	uint32_t immediate;	/* mask of the immediate: all ones or zero */
+	uint32_t srqn;		/* mask of the peer's SRQ number, likewise */
 };
 
 /* An address handle is what its address is in work requests. */
@@ -39,6 +40,7 @@ struct tern_ah {
 };
 
 extern const struct tern_send_op tern_rc_ops[TERN_SEND_OPS];
+extern const struct tern_send_op tern_xrc_ops[TERN_SEND_OPS];
 extern const struct tern_send_op tern_uc_ops[TERN_SEND_OPS];
 extern const struct tern_send_op tern_ud_ops[TERN_SEND_OPS];
 extern const struct tern_send_op tern_raw_ops[TERN_SEND_OPS];
@@ -104,7 +106,7 @@ static inline void tern_set_control(void *to, const struct tern_send_op *op, uin
 	control->inline_length = htole16(inline_length);
 	control->reserved0 = 0;
 	memcpy(control->immediate, &immediate, sizeof(immediate));
-	control->reserved1 = 0;
+	control->remote_srqn = htole32(wr->qp_type.xrc.remote_srqn & op->srqn);
 }
 
 static inline void tern_set_remote(void *to, const struct ibv_send_wr *wr)

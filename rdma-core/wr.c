@@ -197,6 +197,11 @@ static void tern_wr_set_ud_addr(struct ibv_qp_ex *qp_ex, struct ibv_ah *ah, uint
 	wr->wr.ud.remote_qkey = remote_qkey;
 }
 
+static void tern_wr_set_xrc_srqn(struct ibv_qp_ex *qp_ex, uint32_t remote_srqn)
+{
+	from_ex(qp_ex)->staged->wr.qp_type.xrc.remote_srqn = remote_srqn;
+}
+
 static void tern_wr_set_sge_list(struct ibv_qp_ex *qp_ex, size_t count, const struct ibv_sge *sges)
 {
 	struct tern_qp *qp = from_ex(qp_ex);
@@ -264,6 +269,8 @@ static uint64_t tern_send_ops_of(enum ibv_qp_type type)
 	switch (type) {
 	case IBV_QPT_RC:
 		return TERN_SEND_OPS_RELIABLE;
+	case IBV_QPT_XRC_SEND:
+		return TERN_SEND_OPS_RELIABLE & ~IBV_QP_EX_WITH_BIND_MW;
 	case IBV_QPT_UC:
 		return TERN_SEND_OPS_UNRELIABLE;
 	case IBV_QPT_RAW_PACKET:
@@ -298,6 +305,7 @@ int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops)
 	ex->wr_atomic_cmp_swp = tern_wr_atomic_cmp_swp;
 	ex->wr_atomic_fetch_add = tern_wr_atomic_fetch_add;
 	ex->wr_set_ud_addr = tern_wr_set_ud_addr;
+	ex->wr_set_xrc_srqn = tern_wr_set_xrc_srqn;
 	ex->wr_set_sge = tern_wr_set_sge;
 	ex->wr_set_sge_list = tern_wr_set_sge_list;
 	ex->wr_set_inline_data = tern_wr_set_inline_data;

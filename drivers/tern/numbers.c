@@ -28,6 +28,7 @@ void tern_numbers_init(struct tern_adapter *adapter)
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_FLOW], 0, max(caps->flow_count, 1U));
 	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_COUNTER_SET], 1,
 			       max(caps->counter_set_count, 1U));
+	tern_number_space_init(&adapter->numbers[TERN_NUMBERS_XRCD], 1, max(caps->pd_count, 1U));
 	ida_init(&adapter->doorbell_pages);
 }
 

@@ -39,6 +39,10 @@ u8 tern_ib_qp_type(enum ib_qp_type type)
 		return TERN_QP_UC;
 	case IB_QPT_RAW_PACKET:
 		return TERN_QP_ETHERNET;
+	case IB_QPT_XRC_INI:
+		return TERN_QP_XRC_INITIATOR;
+	case IB_QPT_XRC_TGT:
+		return TERN_QP_XRC_TARGET;
 	default:
 		return TERN_QP_RC;
 	}

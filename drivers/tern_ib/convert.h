@@ -10,7 +10,8 @@
 
 static inline bool tern_ib_connected(enum ib_qp_type type)
 {
-	return type == IB_QPT_RC || type == IB_QPT_UC;
+	return type == IB_QPT_RC || type == IB_QPT_UC || type == IB_QPT_XRC_INI ||
+	       type == IB_QPT_XRC_TGT;
 }
 
 u8 tern_ib_qp_type(enum ib_qp_type type);

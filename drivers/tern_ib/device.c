@@ -93,6 +93,8 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp_init_rd_atom = limits->max_initiator_depth;
 	attr->max_res_rd_atom = min_t(u64, (u64)attr->max_qp * limits->max_responder_resources,
 				      INT_MAX);
+	if (tern_has(dev->tern, TERN_FEATURE_XRC))
+		attr->device_cap_flags |= IB_DEVICE_XRC;
 	if (tern_has(dev->tern, TERN_FEATURE_SRQ)) {
 		attr->device_cap_flags |= IB_DEVICE_SRQ_RESIZE;
 		attr->max_srq = tern_ib_left(caps->srq_count, 1);

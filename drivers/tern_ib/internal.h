@@ -47,6 +47,12 @@ void tern_ib_free_fast_list(struct tern_ib_device *dev, struct tern_ib_mr *mr);
 int tern_ib_fast_segment(const struct ib_reg_wr *wr, struct tern_wqe_register *segment);
 void tern_ib_fast_posted(const struct ib_reg_wr *wr);
 
+/* Not a process's, nor an XRC target, which completes nothing itself. */
+static inline bool tern_ib_completes_in_kernel(const struct tern_ib_qp *qp)
+{
+	return !qp->ib.uobject && qp->ib.qp_type != IB_QPT_XRC_TGT;
+}
+
 /* qp.c */
 void tern_ib_qp_event(struct tern_qp_listener *listener, u8 type);
 void tern_ib_qp_last_wqe(struct tern_ib_qp *qp);

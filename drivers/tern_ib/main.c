@@ -45,6 +45,8 @@ static const struct ib_device_ops tern_ib_ops = {
 
 	.alloc_pd = tern_ib_alloc_pd,
 	.dealloc_pd = tern_ib_dealloc_pd,
+	.alloc_xrcd = tern_ib_alloc_xrcd,
+	.dealloc_xrcd = tern_ib_dealloc_xrcd,
 	.get_dma_mr = tern_ib_get_dma_mr,
 	.reg_user_mr = tern_ib_reg_user_mr_op,
 	.reg_user_mr_dmabuf = tern_ib_reg_user_mr_dmabuf_op,
@@ -99,6 +101,7 @@ static const struct ib_device_ops tern_ib_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_rwq_ind_table, tern_ib_rwq_ind_table, ib),
 	INIT_RDMA_OBJ_SIZE(ib_srq, tern_ib_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, tern_ib_ucontext, ib),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, tern_ib_xrcd, ib),
 };
 
 static void tern_ib_describe(struct tern_ib_device *dev)

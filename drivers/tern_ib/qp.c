@@ -39,6 +39,17 @@ void tern_ib_qp_last_wqe(struct tern_ib_qp *qp)
 		qp->ib.event_handler(&event, qp->ib.qp_context);
 }
 
+static int tern_ib_check_target(struct tern_ib_device *dev, struct ib_qp_init_attr *attr)
+{
+	if (!tern_has(dev->tern, TERN_FEATURE_XRC) || attr->create_flags)
+		return -EOPNOTSUPP;
+	if (!attr->xrcd || attr->srq || attr->rwq_ind_tbl)
+		return -EINVAL;
+	/* It has neither queues nor CQs. */
+	memset(&attr->cap, 0, sizeof(attr->cap));
+	return 0;
+}
+
 static int tern_ib_check_qp(struct tern_ib_device *dev, struct ib_qp_init_attr *attr, bool user)
 {
 	u32 flags = 0;
@@ -56,6 +67,14 @@ static int tern_ib_check_qp(struct tern_ib_device *dev, struct ib_qp_init_attr *
 		if (!tern_has(dev->tern, TERN_FEATURE_UD))
 			return -EOPNOTSUPP;
 		break;
+	case IB_QPT_XRC_INI:
+		/* Consumers in the kernel would have no way to post to it. */
+		if (!tern_has(dev->tern, TERN_FEATURE_XRC) || !user)
+			return -EOPNOTSUPP;
+		break;
+	case IB_QPT_XRC_TGT:
+		/* The core makes it, though a process asks: it may outlive that one. */
+		return tern_ib_check_target(dev, attr);
 	case IB_QPT_GSI:
 		if (user || attr->port_num != 1)
 			return -EINVAL;
@@ -72,14 +91,15 @@ static int tern_ib_check_qp(struct tern_ib_device *dev, struct ib_qp_init_attr *
 	}
 	if (attr->create_flags & ~flags || attr->xrcd)
 		return -EOPNOTSUPP;
-	if (attr->srq) {
-		if (attr->qp_type == IB_QPT_GSI || attr->qp_type == IB_QPT_RAW_PACKET)
-			return -EOPNOTSUPP;
+	if (attr->srq && (attr->qp_type == IB_QPT_GSI || attr->qp_type == IB_QPT_XRC_INI ||
+			  attr->qp_type == IB_QPT_RAW_PACKET))
+		return -EOPNOTSUPP;
+	if (attr->srq || attr->qp_type == IB_QPT_XRC_INI) {
 		/* It has no receive queue of its own. */
 		attr->cap.max_recv_wr = 0;
 		attr->cap.max_recv_sge = 0;
 	}
-	if (!attr->send_cq || !attr->recv_cq)
+	if (!attr->send_cq || (!attr->recv_cq && attr->qp_type != IB_QPT_XRC_INI))
 		return -EINVAL;
 	return tern_ib_check_qp_cap(&dev->limits, attr->qp_type, &attr->cap);
 }
@@ -172,16 +192,21 @@ int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	err = tern_qp_listen(dev->tern, &qp->listener);
 	if (err)
 		goto free_number;
-	if (!udata) {
+	if (tern_ib_completes_in_kernel(qp)) {
 		err = tern_ib_qp_join_cqs(dev, qp);
 		if (err)
 			goto unlisten;
 	}
 
 	body.type = tern_ib_qp_type(attr->qp_type);
-	body.pd = cpu_to_le32(to_tern_pd(ibqp->pd)->number);
-	body.send_cqn = cpu_to_le32(to_tern_cq(attr->send_cq)->cqn);
-	body.receive_cqn = cpu_to_le32(to_tern_cq(attr->recv_cq)->cqn);
+	if (attr->qp_type == IB_QPT_XRC_TGT) {
+		body.xrcd = cpu_to_le32(to_tern_xrcd(attr->xrcd)->number);
+	} else {
+		body.pd = cpu_to_le32(to_tern_pd(ibqp->pd)->number);
+		body.send_cqn = cpu_to_le32(to_tern_cq(attr->send_cq)->cqn);
+		if (attr->recv_cq)
+			body.receive_cqn = cpu_to_le32(to_tern_cq(attr->recv_cq)->cqn);
+	}
 	if (attr->srq) {
 		body.flags &= cpu_to_le32(~TERN_QP_NO_RQ);
 		body.flags |= cpu_to_le32(TERN_QP_USES_SRQ);
@@ -196,7 +221,7 @@ int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 	return 0;
 
 leave_cqs:
-	if (!udata)
+	if (tern_ib_completes_in_kernel(qp))
 		tern_ib_qp_leave_cqs(dev, qp);
 unlisten:
 	tern_qp_unlisten(dev->tern, &qp->listener);
@@ -219,7 +244,7 @@ int tern_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	/* It may fail, but then the device is dead, and the queues are gone all the same. */
 	tern_cmd_destroy_qp(dev->tern, qp->number);
-	if (!ibqp->uobject)
+	if (tern_ib_completes_in_kernel(qp))
 		tern_ib_qp_leave_cqs(dev, qp);
 	tern_qp_unlisten(dev->tern, &qp->listener);
 	tern_ib_qp_number_free(dev, qp);

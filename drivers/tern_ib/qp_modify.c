@@ -62,7 +62,7 @@ static int tern_ib_refresh_state(struct tern_ib_device *dev, struct tern_ib_qp *
 static void tern_ib_empty_queues(struct tern_ib_qp *qp)
 {
 	/* A process does that itself. */
-	if (qp->ib.uobject)
+	if (!tern_ib_completes_in_kernel(qp))
 		return;
 	tern_ib_cqs_forget(qp, true);
 	if (qp->has_sq)

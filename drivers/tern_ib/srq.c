@@ -24,12 +24,24 @@ static void tern_ib_srq_event(struct tern_srq_listener *listener, u8 type)
 		srq->ib.event_handler(&event, srq->ib.srq_context);
 }
 
-static int tern_ib_check_srq(struct tern_ib_device *dev, const struct ib_srq_init_attr *init)
+static int tern_ib_check_srq(struct tern_ib_device *dev, const struct ib_srq_init_attr *init,
+			     bool user)
 {
 	const struct ib_srq_attr *attr = &init->attr;
 
-	if (init->srq_type != IB_SRQT_BASIC || !tern_has(dev->tern, TERN_FEATURE_SRQ))
+	switch (init->srq_type) {
+	case IB_SRQT_BASIC:
+		if (!tern_has(dev->tern, TERN_FEATURE_SRQ))
+			return -EOPNOTSUPP;
+		break;
+	case IB_SRQT_XRC:
+		/* Completions of the kernel's are looked up by queue pair. */
+		if (!tern_has(dev->tern, TERN_FEATURE_XRC) || !user)
+			return -EOPNOTSUPP;
+		break;
+	default:
 		return -EOPNOTSUPP;
+	}
 	if (!attr->max_wr || attr->max_wr > dev->limits.max_srq_wr ||
 	    attr->max_sge > dev->limits.max_srq_sge)
 		return -EINVAL;
@@ -152,7 +164,7 @@ int tern_ib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	struct tern_command_create_srq body = {};
 	int err;
 
-	err = tern_ib_check_srq(dev, init);
+	err = tern_ib_check_srq(dev, init, udata);
 	if (err)
 		return err;
 	srq->max_wr = init->attr.max_wr;
@@ -178,6 +190,11 @@ int tern_ib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	body.shift = srq->shift;
 	body.stride_shift = srq->stride_shift;
 	body.pd = cpu_to_le32(to_tern_pd(ibsrq->pd)->number);
+	if (init->srq_type == IB_SRQT_XRC) {
+		body.cqn = cpu_to_le32(to_tern_cq(init->ext.cq)->cqn);
+		body.xrcd = cpu_to_le32(to_tern_xrcd(init->ext.xrc.xrcd)->number);
+		ibsrq->ext.xrc.srq_num = srq->number;
+	}
 	err = tern_cmd_create_srq(dev->tern, srq->number, &body);
 	if (err)
 		goto unlisten;

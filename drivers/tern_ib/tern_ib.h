@@ -63,6 +63,11 @@ struct tern_ib_pd {
 	u32 number;
 };
 
+struct tern_ib_xrcd {
+	struct ib_xrcd ib;
+	u32 number;
+};
+
 /**
  * struct tern_ib_fast_list - what a region for fast registration is to be registered with
  * @entries: two tables: one that the device may be using, one to fill; NULL in other regions
@@ -301,6 +306,11 @@ static inline struct tern_ib_ucontext *to_tern_ucontext(struct ib_ucontext *ibuc
 static inline struct tern_ib_pd *to_tern_pd(struct ib_pd *ibpd)
 {
 	return container_of(ibpd, struct tern_ib_pd, ib);
+}
+
+static inline struct tern_ib_xrcd *to_tern_xrcd(struct ib_xrcd *ibxrcd)
+{
+	return container_of(ibxrcd, struct tern_ib_xrcd, ib);
 }
 
 static inline struct tern_ib_mr *to_tern_mr(struct ib_mr *ibmr)

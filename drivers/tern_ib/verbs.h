@@ -56,6 +56,10 @@ void tern_ib_disassociate_ucontext(struct ib_ucontext *ibucontext);
 int tern_ib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int tern_ib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 
+/* xrcd.c */
+int tern_ib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+int tern_ib_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+
 /* mr.c */
 struct ib_mr *tern_ib_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *tern_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 address,

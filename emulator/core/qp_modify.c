@@ -5,6 +5,7 @@
 #include "byteorder.h"
 #include "command.h"
 #include "rdma_qp.h"
+#include "xrc.h"
 
 #define STATES			(TERN_QP_ERROR + 1)
 #define TO(state)		(1U << TERN_QP_##state)

@@ -4,6 +4,7 @@
 
 #include "byteorder.h"
 #include "rdma_qp.h"
+#include "xrc.h"
 
 /* PSNs this far behind the expected one are duplicates, the other half is ahead (IBTA 9.7.1). */
 #define PSN_HALF		0x800000U

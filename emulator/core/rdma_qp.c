@@ -8,6 +8,7 @@
 #include "mac.h"
 #include "rdma_qp.h"
 #include "srq.h"
+#include "xrc.h"
 
 /* GRH or IPv6, UDP, BTH, the largest extended header and ICRC: as Linux's iboe_get_mtu() counts. */
 #define ROCE_OVERHEAD		96

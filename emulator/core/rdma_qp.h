@@ -366,17 +366,6 @@ bool rc_atomic_result(const struct rdma_qp *rdma, uint32_t psn, uint64_t *origin
 /* rc_respond.c */
 bool rc_respond_send(struct egress_source *source);
 
-/* xrc.c */
-/*
- * Of an XRC target: does the packet name an SRQ of its domain? From then on the
- * SRQ's PD is whose keys are looked at (IBTA A14). Of others: true.
- */
-bool xrc_allows(struct rdma_qp *rdma, const struct wire_packet *packet);
-/* The same of a packet to be executed: the SRQ is its message's, from its first packet on. */
-bool xrc_begin(struct rdma_qp *rdma, const struct wire_packet *packet);
-/* The queue pair has no SRQ any more. */
-void xrc_leave(struct rdma_qp *rdma);
-
 /* BTH opcodes of this type of queue pair. */
 static inline uint8_t service_of(const struct qp *qp)
 {

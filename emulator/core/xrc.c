@@ -3,8 +3,8 @@
  * Tern: XRC targets (IBTA annex A14): each message names the SRQ that it is
  * for, each packet says so again. All else of a responder is RC's.
  */
-#include "rdma_qp.h"
 #include "srq.h"
+#include "xrc.h"
 
 static struct srq *named(const struct rdma_qp *rdma, const struct wire_packet *packet)
 {

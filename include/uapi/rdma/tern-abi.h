@@ -82,7 +82,9 @@ struct tern_uresp_create_cq {
  * more in front, has one SGE); a receive queue max_recv_wr entries of 16 +
  * 16 * max_recv_sge bytes or more.
  *
- * A queue of zero work requests has shift, address and record zero.
+ * A queue of zero work requests has shift, address and record zero. An XRC
+ * initiator has no receive queue. Of an XRC target (IB_QPT_XRC_TGT) the kernel
+ * takes nothing of this.
  */
 struct tern_ureq_create_qp {
 	__aligned_u64 comp_mask;	/* 0 */
@@ -118,7 +120,7 @@ struct tern_ureq_create_hashing_qp {
 
 /*
  * A shared receive queue holds max_wr entries of 16 + 16 * max_sge bytes or
- * more. A queue pair that uses it has no receive queue.
+ * more. A queue pair that uses it has no receive queue. XRC ones are no other.
  */
 struct tern_ureq_create_srq {
 	__aligned_u64 comp_mask;	/* 0 */
