@@ -177,12 +177,13 @@ bool rc_responder_allows(struct rdma_qp *rdma, const struct wire_headers *header
 			 uint32_t access)
 {
 	struct key_range range;
+	enum key_error error;
 
-	/* No memory, no check of it (IBTA C9-88). */
-	if (!headers->reth.length)
+	if (!headers->reth.length && !headers->reth.key)
 		return true;
-	return key_resolve(&rdma->qp->remote, headers->reth.key, headers->reth.address,
-			   headers->reth.length, access, &range) == KEY_OK;
+	error = key_resolve(&rdma->qp->remote, headers->reth.key, headers->reth.address,
+			    headers->reth.length, access, &range);
+	return error == KEY_OK || (error == KEY_OUT_OF_BOUNDS && !headers->reth.length);
 }
 
 uint8_t rc_responder_begin_write(struct rdma_qp *rdma, const struct wire_headers *headers)
