@@ -135,10 +135,12 @@ static const struct rule rules[] = {
 	{ "FETCH_ADD", FADD, OK_RULE },
 	{ "SEND", SEND, .receive = RECEIVE, .event = NOTHING },
 	{ "WRITE_IMM", WRITE_IMM, .receive = RECEIVE, .event = NOTHING },
-	/* No key is looked at for nothing (IBTA 9.7.4.1.5). */
-	{ "empty WRITE, key", WRITE, .length = EMPTY, .remote = KEY, OK_RULE },
-	{ "empty READ, key", READ, .length = EMPTY, .remote = KEY, OK_RULE },
+	/* Without data no key is needed (IBTA C9-88), but a wrong one is refused. */
+	{ "empty WRITE, key 0", WRITE, .length = EMPTY, .remote = KEY_ZERO, OK_RULE },
+	{ "empty READ, key 0", READ, .length = EMPTY, .remote = KEY_ZERO, OK_RULE },
 	{ "empty WRITE, above", WRITE, .length = EMPTY, .remote = ABOVE, OK_RULE },
+	{ "empty WRITE, key", WRITE, .length = EMPTY, .remote = KEY, ACCESS_FAULT },
+	{ "empty READ, key", READ, .length = EMPTY, .remote = KEY, ACCESS_FAULT },
 
 	REMOTE_FAULTS("WRITE", WRITE),
 	REMOTE_FAULTS("WRITE_IMM", WRITE_IMM),
