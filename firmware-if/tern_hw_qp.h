@@ -44,7 +44,7 @@ static_assert(sizeof(struct tern_command_create_qp) == 120, "create QP command")
 #define TERN_QP_USES_SRQ		TERN_MASK(3, 3)	/* srqn; rq, rq_record, rq_shift unused */
 /* Of ETHERNET queue pairs */
 #define TERN_QP_FLOW_LOOPBACK		TERN_MASK(8, 8)	/* its function's flows see what it sends */
-#define TERN_QP_VLAN_STRIP		TERN_MASK(9, 9)	/* remove the outer tag of what flows bring */
+#define TERN_QP_VLAN_STRIP		TERN_MASK(9, 9)	/* no outer tag on what flows bring */
 
 /* States */
 #define TERN_QP_RESET			0

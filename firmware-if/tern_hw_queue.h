@@ -81,6 +81,6 @@ static_assert(sizeof(struct tern_command_create_key) == 64, "create key command"
 #define TERN_KEY_FAST_REGISTRATION	1	/* until REGISTER pages, address, access are 0 */
 #define TERN_KEY_WINDOW_TYPE_1		2	/* free until BIND_WINDOW, as above */
 #define TERN_KEY_WINDOW_TYPE_2		3	/* the same; IBTA: 2B */
-#define TERN_KEY_DEVICE_MEMORY		4	/* region; pages.root is an offset in device memory */
+#define TERN_KEY_DEVICE_MEMORY		4	/* region; pages.root: offset in device memory */
 
 #endif /* TERN_HW_QUEUE_H */

@@ -4,10 +4,10 @@
  *
  * A ring of receive entries from which several queue pairs take, in the order
  * of posting. They complete in any order, each in the receive CQ of the queue
- * pair that took it, those of an XRC SRQ in its own: the completion's index is the entry's tag, any number of
- * the host's. The device copies an entry when it takes it, so a place of the
- * ring is free again when as many entries as the ring has have been posted
- * since and no more than that are outstanding.
+ * pair that took it, those of an XRC SRQ in its own: the completion's index is
+ * the entry's tag, any number of the host's. The device copies an entry when it
+ * takes it, so a place of the ring is free again when as many entries as the
+ * ring has have been posted since and no more than that are outstanding.
  */
 #ifndef TERN_HW_SRQ_H
 #define TERN_HW_SRQ_H

@@ -53,7 +53,7 @@ static void wqe_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->control.sge_count, 2);
 	KUNIT_EXPECT_EQ(test, le16_to_cpu(wqe->control.inline_length), 0);
 	KUNIT_EXPECT_EQ(test, le16_to_cpu(wqe->control.reserved0), 0);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(wqe->control.reserved1), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(wqe->control.remote_srqn), 0);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(out[0].address), 0x1122334455667788);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(out[0].length), 99);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(out[0].key), 0xaabbccdd);

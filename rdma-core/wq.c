@@ -243,15 +243,18 @@ struct ibv_qp *tern_create_hashing_qp(struct ibv_context *ibctx, struct ibv_qp_i
 		errno = ENOMEM;
 		return NULL;
 	}
+	qp->parent = tern_parent_get(attr->pd);
 	memcpy(cmd.drv.key, attr->rx_hash_conf.rx_hash_key, sizeof(cmd.drv.key));
 	cmd.drv.fields = attr->rx_hash_conf.rx_hash_fields_mask;
 	ret = ibv_cmd_create_qp_ex2(ibctx, &qp->base, attr, &cmd.ibv_cmd, sizeof(cmd), &resp,
 				    sizeof(resp));
 	if (ret) {
+		tern_parent_put(qp->parent);
 		free(qp);
 		errno = ret;
 		return NULL;
 	}
+	/* cppcheck-suppress memleak ; it belongs to whoever has the verbs' part of it */
 	return &qp->base.qp;
 }
 
@@ -262,6 +265,7 @@ int tern_destroy_hashing_qp(struct tern_qp *qp)
 	ret = ibv_cmd_destroy_qp(&qp->base.qp);
 	if (ret)
 		return ret;
+	tern_parent_put(qp->parent);
 	free(qp);
 	return 0;
 }

@@ -59,6 +59,16 @@ static inline struct ib_mr *tern_ib_reg_user_mr_dmabuf_op(struct ib_pd *ibpd, u6
 }
 #endif
 
+#ifdef TERN_IB_HAVE_COUNTER_SIZE
+struct tern_ib_counter {
+	struct rdma_counter rdma;
+};
+
+#define TERN_IB_OPS_COUNTER_SIZE	INIT_RDMA_OBJ_SIZE(rdma_counter, tern_ib_counter, rdma),
+#else
+#define TERN_IB_OPS_COUNTER_SIZE
+#endif
+
 #ifdef TERN_IB_HAVE_RESIZE_USER_CQ
 #define TERN_IB_OPS_RESIZE_CQ	.resize_user_cq = tern_ib_resize_user_cq,
 #else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Tern RDMA driver: counters of chosen queue pairs, "rdma statistic". */
-#include <rdma/rdma_counter.h>
+/* Before rdma_counter.h, which it needs and which it includes in its midst. */
+#include <rdma/ib_verbs.h>
 
 #include "internal.h"
 #include "tern_hw_counter_set.h"

@@ -60,7 +60,7 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 
 	if (tern_has(dev->tern, TERN_FEATURE_FLOW_STEERING))
 		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
-	/* No FCS: frames come without it. No checksums: for sending they need the headers' places. */
+	/* No FCS: frames come without it. No checksums: a send has to name the headers' places. */
 	if (tern_has(dev->tern, TERN_FEATURE_VLAN_OFFLOAD))
 		attr->raw_packet_caps = IB_RAW_PACKET_CAP_CVLAN_STRIPPING;
 

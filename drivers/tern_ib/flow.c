@@ -31,6 +31,8 @@ struct ib_flow *tern_ib_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *att
 		return ERR_PTR(err);
 	if (!tern_has(tern, TERN_FEATURE_FLOW_STEERING) || ibqp->qp_type != IB_QPT_RAW_PACKET)
 		return ERR_PTR(-EOPNOTSUPP);
+	if (attr->port != 1)
+		return ERR_PTR(-EINVAL);
 	err = tern_ib_encode_flow(attr, &body);
 	if (err)
 		return ERR_PTR(err);

@@ -61,15 +61,15 @@ int tern_ib_create_hashing_qp(struct tern_ib_qp *qp, const struct ib_qp_init_att
 	struct tern_command_create_qp body = {
 		.type = TERN_QP_HASHING,
 		.flags = cpu_to_le32(TERN_QP_NO_SQ | TERN_QP_NO_RQ),
-		.pd = cpu_to_le32(to_tern_pd(qp->ib.pd)->number),
 	};
 	struct tern_ureq_create_hashing_qp request;
 	int err;
 
-	/* It receives, and that in other queues. */
+	/* It receives, and that in other queues. Other types may come without a PD. */
 	if (!udata || attr->qp_type != IB_QPT_RAW_PACKET || attr->create_flags || attr->srq ||
 	    attr->xrcd || attr->cap.max_send_wr || attr->cap.max_recv_wr)
 		return -EOPNOTSUPP;
+	body.pd = cpu_to_le32(to_tern_pd(qp->ib.pd)->number);
 	err = ib_copy_validate_udata_in_cm(udata, request, reserved0, 0);
 	if (err)
 		return err;

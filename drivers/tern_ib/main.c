@@ -102,6 +102,7 @@ static const struct ib_device_ops tern_ib_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_srq, tern_ib_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, tern_ib_ucontext, ib),
 	INIT_RDMA_OBJ_SIZE(ib_xrcd, tern_ib_xrcd, ib),
+	TERN_IB_OPS_COUNTER_SIZE
 };
 
 static void tern_ib_describe(struct tern_ib_device *dev)

@@ -100,7 +100,9 @@ int tern_ib_kernel_queues(struct tern_ib_device *dev, struct tern_ib_qp *qp,
 		body->rq = qp->rq.buffer.pages.list;
 		body->rq_record = cpu_to_le64(qp->rq.record.dma);
 	}
-	body->flags = cpu_to_le32(TERN_QP_PRIVILEGED);
+	/* The core makes XRC targets for processes. */
+	if (qp->ib.qp_type != IB_QPT_XRC_TGT)
+		body->flags = cpu_to_le32(TERN_QP_PRIVILEGED);
 	tern_ib_describe_shape(qp, body);
 	return 0;
 

@@ -97,7 +97,8 @@ static bool function_create(struct tern_nic *nic, unsigned int index)
 	fn->guid = guid_of(fn->permanent_mac);
 	registers_reset(fn);
 	egress_function_init(&fn->egress);
-	return device_memory_create(fn) && table_init(&fn->eqs, EQ_COUNT) && table_init(&fn->cqs, CQ_COUNT) &&
+	return device_memory_create(fn) &&
+	       table_init(&fn->eqs, EQ_COUNT) && table_init(&fn->cqs, CQ_COUNT) &&
 	       table_init(&fn->keys, KEY_COUNT) && table_init(&fn->qps, QP_COUNT) &&
 	       table_init(&fn->srqs, SRQ_COUNT) &&
 	       table_init(&fn->counter_sets, COUNTER_SET_COUNT) &&

@@ -103,7 +103,7 @@ static void receive_connected(struct rdma_qp *rdma, const struct wire_packet *pa
 	}
 	/* Of XRC one side only asks, and the other only answers. */
 	if (rdma->qp->type == misfit) {
-		rdma->qp->fn->rdma_counters.rx_malformed++;
+		qp_count(rdma->qp, rx_malformed, 1);
 		return;
 	}
 	rdma->packets_received++;
@@ -127,6 +127,22 @@ static void receive_multicast(struct function *fn, const struct wire_packet *pac
 		multicast_deliver(group, packet);
 }
 
+/* Those of struct rdma_qp: no others are addressed by packets. */
+static bool speaks_rdma(const struct qp *qp)
+{
+	switch (qp->type) {
+	case TERN_QP_RC:
+	case TERN_QP_UC:
+	case TERN_QP_UD:
+	case TERN_QP_GSI:
+	case TERN_QP_XRC_INITIATOR:
+	case TERN_QP_XRC_TARGET:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* @entry or @group: what its destination GID is. */
 static void dispatch(struct function *fn, const struct wire_packet *packet,
 		     const struct gid_entry *entry, struct multicast_group *group)
@@ -148,7 +164,7 @@ static void dispatch(struct function *fn, const struct wire_packet *packet,
 		return;
 	}
 	qp = qp_find(fn, qpn);
-	if (!qp || qp->type == TERN_QP_ETHERNET) {
+	if (!qp || !speaks_rdma(qp)) {
 		counters->rx_no_qp++;
 		return;
 	}

@@ -105,7 +105,7 @@ struct tern_nic_config {
 	unsigned int functions;		/* 1 + number of VFs; at least 1 */
 	uint64_t speed_mbps;		/* modelled link speed; 0: unpaced, reported as 400000 */
 	size_t receive_buffer;		/* bytes of the MAC's receive buffer; 0: default (1 MiB) */
-	uint64_t device_memory;		/* bytes behind BAR 4 of each function: 0 or a power of two */
+	uint64_t device_memory;		/* bytes behind each BAR 4: 0 or a power of two */
 	/*
 	 * Turn every shortcut of one process off: frames are contiguous, the
 	 * ICRC is always computed and always checked.

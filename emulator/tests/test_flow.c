@@ -114,14 +114,16 @@ static const struct net_headers udp6 = {
 	.ipv6 = true, .udp = true, .tagged = true, .tci = 0x6123,
 };
 
-#define FIELD(member)	offsetof(struct tern_flow_match, member), \
-			sizeof(((struct tern_flow_match *)0)->member)
-
 struct field {
 	const char *name;
 	size_t offset, length;
 	const char *value;
 };
+
+#define FIELD(member, value) {							\
+	#member, offsetof(struct tern_flow_match, member),			\
+	sizeof(((struct tern_flow_match *)0)->member), value,			\
+}
 
 /* Each bit of each field alone: the flow takes the frame with it right, not with it wrong. */
 static void each_bit(const struct net_headers *headers, uint8_t ip_version, uint8_t l4_protocol,
@@ -158,18 +160,18 @@ static void each_bit(const struct net_headers *headers, uint8_t ip_version, uint
 TERN_TEST(fields_ipv4)
 {
 	static const struct field fields[] = {
-		{ "destination_mac", FIELD(destination_mac), "\2\0\0\0\0\xa" },
-		{ "source_mac", FIELD(source_mac), "\2\0\0\0\0\xb" },
-		{ "ethertype", FIELD(ethertype), "\x08\x00" },
+		FIELD(destination_mac, "\2\0\0\0\0\xa"),
+		FIELD(source_mac, "\2\0\0\0\0\xb"),
+		FIELD(ethertype, "\x08\x00"),
 		{ "source_address", offsetof(struct tern_flow_match, source_address), 4,
 		  "\x0a\0\0\1" },
 		{ "destination_address", offsetof(struct tern_flow_match, destination_address), 4,
 		  "\x0a\0\0\2" },
-		{ "protocol", FIELD(protocol), "\6" },
-		{ "traffic_class", FIELD(traffic_class), "\0" },
-		{ "hop_limit", FIELD(hop_limit), "\x40" },
-		{ "source_port", FIELD(source_port), "\x03\xe8" },
-		{ "destination_port", FIELD(destination_port), "\x07\xd0" },
+		FIELD(protocol, "\6"),
+		FIELD(traffic_class, "\0"),
+		FIELD(hop_limit, "\x40"),
+		FIELD(source_port, "\x03\xe8"),
+		FIELD(destination_port, "\x07\xd0"),
 	};
 
 	start();
@@ -180,18 +182,18 @@ TERN_TEST(fields_ipv4)
 TERN_TEST(fields_ipv6)
 {
 	static const struct field fields[] = {
-		{ "vlan_tci", FIELD(vlan_tci), "\x61\x23" },
-		{ "ethertype", FIELD(ethertype), "\x86\xdd" },
-		{ "source_address", FIELD(source_address),
-		  "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\1" },
-		{ "destination_address", FIELD(destination_address),
-		  "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\2" },
-		{ "protocol", FIELD(protocol), "\x11" },
-		{ "traffic_class", FIELD(traffic_class), "\0" },
-		{ "hop_limit", FIELD(hop_limit), "\x40" },
+		FIELD(vlan_tci, "\x61\x23"),
+		FIELD(ethertype, "\x86\xdd"),
+		FIELD(source_address,
+		      "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\1"),
+		FIELD(destination_address,
+		      "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\2"),
+		FIELD(protocol, "\x11"),
+		FIELD(traffic_class, "\0"),
+		FIELD(hop_limit, "\x40"),
 		{ "flow_label", offsetof(struct tern_flow_match, flow_label) + 2, 2, "\0\0" },
-		{ "source_port", FIELD(source_port), "\x03\xe8" },
-		{ "destination_port", FIELD(destination_port), "\x07\xd0" },
+		FIELD(source_port, "\x03\xe8"),
+		FIELD(destination_port, "\x07\xd0"),
 	};
 
 	start();

@@ -93,41 +93,7 @@ struct rule {
 #define SEND		.opcode = IBV_WR_SEND
 #define SEND_IMM	.opcode = IBV_WR_SEND_WITH_IMM
 
-/* Each fault of the remote segment, for each operation that has one. */
-#define REMOTE_FAULTS(name, operation)								\
-	{ name ", key", operation, .remote = KEY, ACCESS_FAULT },				\
-	{ name ", key's index", operation, .remote = KEY_INDEX, ACCESS_FAULT },		\
-	{ name ", key 0", operation, .remote = KEY_ZERO, ACCESS_FAULT },			\
-	{ name ", below", operation, .remote = BELOW, ACCESS_FAULT },				\
-	{ name ", above", operation, .remote = ABOVE, ACCESS_FAULT },				\
-	{ name ", wrapped", operation, .remote = WRAPPED, ACCESS_FAULT },			\
-	{ name ", protection domain", operation, .remote = OTHER_PD, ACCESS_FAULT },		\
-	{ name ", deregistered", operation, .remote = GONE, ACCESS_FAULT },			\
-	{ name ", queue pair without", operation, .qp_access = NOTHING, REQUEST_FAULT }
-
-/* Each fault of a local segment, for each operation. */
-#define LOCAL_FAULTS(name, operation)								\
-	{ name ", local key", operation, .local = KEY, LOCAL_FAULT },				\
-	{ name ", local key's index", operation, .local = KEY_INDEX, LOCAL_FAULT },		\
-	{ name ", local key 0", operation, .local = KEY_ZERO, LOCAL_FAULT },			\
-	{ name ", below, local", operation, .local = BELOW, LOCAL_FAULT },			\
-	{ name ", above, local", operation, .local = ABOVE, LOCAL_FAULT },			\
-	{ name ", wrapped, local", operation, .local = WRAPPED, LOCAL_FAULT },			\
-	{ name ", protection domain, local", operation, .local = OTHER_PD, LOCAL_FAULT },	\
-	{ name ", deregistered, local", operation, .local = GONE, LOCAL_FAULT }
-
-#define RECEIVE_FAULTS(name, operation)								\
-	{ name ", no receive", operation, .status = IBV_WC_RNR_RETRY_EXC_ERR,			\
-	  .receive_status = NOTHING, .event = NOTHING },					\
-	{ name ", short receive", operation, .receive = SHORT_RECEIVE,				\
-	  .status = IBV_WC_REM_INV_REQ_ERR, .receive_status = IBV_WC_LOC_LEN_ERR,		\
-	  .event = NOTHING, .target_in_error = true },						\
-	{ name ", receive's key", operation, .receive = RECEIVE_WRONG_KEY, RECEIVE_FAULT },	\
-	{ name ", receive outside", operation, .receive = RECEIVE_OUTSIDE, RECEIVE_FAULT },	\
-	{ name ", receive's domain", operation, .receive = RECEIVE_OTHER_PD, RECEIVE_FAULT },	\
-	{ name ", receive read-only", operation, .receive = RECEIVE_READ_ONLY, RECEIVE_FAULT }
-
-static const struct rule rules[] = {
+static const struct rule single[] = {
 	/* What works, so that the program is known to see a difference. */
 	{ "WRITE", WRITE, OK_RULE },
 	{ "READ", READ, OK_RULE },
@@ -142,11 +108,6 @@ static const struct rule rules[] = {
 	{ "empty WRITE, key", WRITE, .length = EMPTY, .remote = KEY, ACCESS_FAULT },
 	{ "empty READ, key", READ, .length = EMPTY, .remote = KEY, ACCESS_FAULT },
 
-	REMOTE_FAULTS("WRITE", WRITE),
-	REMOTE_FAULTS("WRITE_IMM", WRITE_IMM),
-	REMOTE_FAULTS("READ", READ),
-	REMOTE_FAULTS("CAS", CAS),
-	REMOTE_FAULTS("FETCH_ADD", FADD),
 	{ "WRITE, region without", WRITE, .access = ALL & ~IBV_ACCESS_REMOTE_WRITE, ACCESS_FAULT },
 	{ "WRITE_IMM, region without", WRITE_IMM, .access = ALL & ~IBV_ACCESS_REMOTE_WRITE,
 	  ACCESS_FAULT },
@@ -159,16 +120,10 @@ static const struct rule rules[] = {
 	{ "READ, too many", READ, .no_reads = 1, REQUEST_FAULT },
 	{ "CAS, too many", CAS, .no_reads = 1, REQUEST_FAULT },
 
-	LOCAL_FAULTS("WRITE", WRITE),
-	LOCAL_FAULTS("SEND", SEND),
-	LOCAL_FAULTS("READ", READ),
-	LOCAL_FAULTS("FETCH_ADD", FADD),
 	{ "READ, local region without", READ, .local_access = IBV_ACCESS_REMOTE_READ,
 	  LOCAL_FAULT },
 	{ "CAS, local region without", CAS, .local_access = IBV_ACCESS_REMOTE_READ, LOCAL_FAULT },
 
-	RECEIVE_FAULTS("SEND", SEND),
-	RECEIVE_FAULTS("SEND_IMM", SEND_IMM),
 	{ "WRITE_IMM, no receive", WRITE_IMM, .status = IBV_WC_RNR_RETRY_EXC_ERR,
 	  .receive_status = NOTHING, .event = NOTHING },
 	{ "WRITE_IMM, its receive, key", WRITE_IMM, .remote = KEY, .receive = RECEIVE,
@@ -176,9 +131,59 @@ static const struct rule rules[] = {
 	  .event = IBV_EVENT_QP_ACCESS_ERR, .target_in_error = true },
 };
 
+/* Each fault of the remote segment, for each operation that has one. */
+static const struct rule remote_operations[] = {
+	{ "WRITE", WRITE }, { "WRITE_IMM", WRITE_IMM }, { "READ", READ }, { "CAS", CAS },
+	{ "FETCH_ADD", FADD },
+};
+
+static const struct rule remote_faults[] = {
+	{ "key", .remote = KEY, ACCESS_FAULT },
+	{ "key's index", .remote = KEY_INDEX, ACCESS_FAULT },
+	{ "key 0", .remote = KEY_ZERO, ACCESS_FAULT },
+	{ "below", .remote = BELOW, ACCESS_FAULT },
+	{ "above", .remote = ABOVE, ACCESS_FAULT },
+	{ "wrapped", .remote = WRAPPED, ACCESS_FAULT },
+	{ "protection domain", .remote = OTHER_PD, ACCESS_FAULT },
+	{ "deregistered", .remote = GONE, ACCESS_FAULT },
+	{ "queue pair without", .qp_access = NOTHING, REQUEST_FAULT },
+};
+
+/* Each fault of a local segment, for operations that read it and that write it. */
+static const struct rule local_operations[] = {
+	{ "WRITE", WRITE }, { "SEND", SEND }, { "READ", READ }, { "FETCH_ADD", FADD },
+};
+
+static const struct rule local_faults[] = {
+	{ "local key", .local = KEY, LOCAL_FAULT },
+	{ "local key's index", .local = KEY_INDEX, LOCAL_FAULT },
+	{ "local key 0", .local = KEY_ZERO, LOCAL_FAULT },
+	{ "below, local", .local = BELOW, LOCAL_FAULT },
+	{ "above, local", .local = ABOVE, LOCAL_FAULT },
+	{ "wrapped, local", .local = WRAPPED, LOCAL_FAULT },
+	{ "protection domain, local", .local = OTHER_PD, LOCAL_FAULT },
+	{ "deregistered, local", .local = GONE, LOCAL_FAULT },
+};
+
+/* Each fault of the receive. */
+static const struct rule send_operations[] = {
+	{ "SEND", SEND }, { "SEND_IMM", SEND_IMM },
+};
+
+static const struct rule receive_faults[] = {
+	{ "no receive", .status = IBV_WC_RNR_RETRY_EXC_ERR, .receive_status = NOTHING,
+	  .event = NOTHING },
+	{ "short receive", .receive = SHORT_RECEIVE, .status = IBV_WC_REM_INV_REQ_ERR,
+	  .receive_status = IBV_WC_LOC_LEN_ERR, .event = NOTHING, .target_in_error = true },
+	{ "receive's key", .receive = RECEIVE_WRONG_KEY, RECEIVE_FAULT },
+	{ "receive outside", .receive = RECEIVE_OUTSIDE, RECEIVE_FAULT },
+	{ "receive's domain", .receive = RECEIVE_OTHER_PD, RECEIVE_FAULT },
+	{ "receive read-only", .receive = RECEIVE_READ_ONLY, RECEIVE_FAULT },
+};
+
 static const struct rule *now_at;
 static const char *now_side;
-static int failures;
+static int ran, failures;
 
 static void wrong(const char *what, int have, int want)
 {
@@ -464,6 +469,7 @@ static void run(struct pair *p, const struct rule *rule)
 	struct foreign f;
 
 	now_at = rule;
+	ran++;
 	p->access = p->server ? rule->local_access : rule->access;
 	if (!p->access)
 		p->access = ALL;
@@ -496,10 +502,44 @@ static void run(struct pair *p, const struct rule *rule)
 	pair_free_objects(p);
 }
 
+static void run_each(struct pair *p, const struct rule *operations, size_t operation_count,
+		     const struct rule *faults, size_t fault_count)
+{
+	char name[80];
+	size_t o, f;
+
+	for (o = 0; o < operation_count; o++) {
+		for (f = 0; f < fault_count; f++) {
+			struct rule rule = faults[f];
+
+			snprintf(name, sizeof(name), "%s, %s", operations[o].name, rule.name);
+			rule.name = name;
+			rule.opcode = operations[o].opcode;
+			rule.length = operations[o].length;
+			run(p, &rule);
+		}
+	}
+}
+
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+static void run_all(struct pair *p)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(single); i++)
+		run(p, &single[i]);
+	run_each(p, remote_operations, COUNT(remote_operations), remote_faults,
+		 COUNT(remote_faults));
+	run_each(p, local_operations, COUNT(local_operations), local_faults,
+		 COUNT(local_faults));
+	run_each(p, send_operations, COUNT(send_operations), receive_faults,
+		 COUNT(receive_faults));
+}
+
 int main(int argc, char **argv)
 {
 	struct pair p = PAIR_DEFAULTS;
-	unsigned int i;
 	int option;
 
 	p.size_max = SIZE;
@@ -516,9 +556,8 @@ int main(int argc, char **argv)
 	/* Events are looked for, not waited for. */
 	if (fcntl(p.context->async_fd, F_SETFL, O_NONBLOCK))
 		pair_die("fcntl");
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		run(&p, &rules[i]);
-	printf("%u rules, %d failures\n", i, failures);
+	run_all(&p);
+	printf("%d rules, %d failures\n", ran, failures);
 	ibv_close_device(p.context);
 	return failures ? 1 : 0;
 }

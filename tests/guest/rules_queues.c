@@ -31,6 +31,7 @@ const struct test tests[] = {
 	{ "atomic_errors", test_atomic_errors },
 	{ "unreliable", test_unreliable },
 	{ "windows", test_windows },
+	{ "window_left", test_window_left },
 	{ "dm_limits", test_dm_limits },
 	{ "dm_copies", test_dm_copies },
 	{ "dm_owners", test_dm_owners },

@@ -276,7 +276,8 @@ void test_raw_limits(void)
 static void refused_flows(struct raw *raw)
 {
 	const struct ibv_flow_spec_tunnel tunnel = {
-		.type = IBV_FLOW_SPEC_VXLAN_TUNNEL, .size = sizeof(tunnel), .mask.tunnel_id = htonl(1),
+		.type = IBV_FLOW_SPEC_VXLAN_TUNNEL, .size = sizeof(tunnel),
+		.mask.tunnel_id = htonl(1),
 	};
 	const struct ibv_flow_spec_tcp_udp tcp = {
 		.type = IBV_FLOW_SPEC_TCP, .size = sizeof(tcp), .mask.dst_port = 1,
@@ -357,12 +358,12 @@ void test_raw_refused(void)
 	raw_free(&raw);
 }
 
-#define WQS	4
+#define QUEUES	4
 #define FLOWS	32
 
 struct spread {
 	struct ibv_cq *cq;
-	struct ibv_wq *wqs[WQS];
+	struct ibv_wq *queues[QUEUES];
 	struct ibv_rwq_ind_table *table;
 	struct buffer b;
 };
@@ -399,7 +400,7 @@ static int wq_receive(struct spread *s, int wq, int slot)
 	struct ibv_sge sge = sge_of(&s->b, slot * SLOT, SLOT);
 	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *bad;
 
-	return ibv_post_wq_recv(s->wqs[wq], &wr, &bad);
+	return ibv_post_wq_recv(s->queues[wq], &wr, &bad);
 }
 
 static struct spread spread_new(void)
@@ -408,20 +409,20 @@ static struct spread spread_new(void)
 	struct spread s;
 	int i;
 
-	s.cq = cq_new(WQS * FLOWS, NULL);
-	s.b = buffer_new(WQS * FLOWS * SLOT, 0);
-	for (i = 0; i < WQS; i++) {
+	s.cq = cq_new(QUEUES * FLOWS, NULL);
+	s.b = buffer_new(QUEUES * FLOWS * SLOT, 0);
+	for (i = 0; i < QUEUES; i++) {
 		struct ibv_wq_init_attr attr = {
 			.wq_type = IBV_WQT_RQ, .max_wr = FLOWS, .max_sge = 1, .pd = dev.pd,
 			.cq = s.cq,
 		};
 
-		s.wqs[i] = ibv_create_wq(dev.context, &attr);
-		REQUIRE(s.wqs[i]);
+		s.queues[i] = ibv_create_wq(dev.context, &attr);
+		REQUIRE(s.queues[i]);
 		REQUIRE(wq_receive(&s, i, 0) == EINVAL);
-		wq_to(s.wqs[i], IBV_WQS_RDY);
+		wq_to(s.queues[i], IBV_WQS_RDY);
 	}
-	init.ind_tbl = s.wqs;
+	init.ind_tbl = s.queues;
 	s.table = ibv_create_rwq_ind_table(dev.context, &init);
 	REQUIRE(s.table);
 	return s;
@@ -438,7 +439,7 @@ static void spread_refused(struct spread *s)
 	int i;
 
 	for (i = 0; i < 256; i++)
-		many[i] = s->wqs[i % WQS];
+		many[i] = s->queues[i % QUEUES];
 	init.ind_tbl = many;
 	REQUIRE(!ibv_create_rwq_ind_table(dev.context, &init));
 	REQUIRE(!ibv_create_wq(dev.context, &attr));
@@ -458,7 +459,7 @@ void test_raw_hashing(void)
 	struct spread s = spread_new();
 	struct flow_attr to = flow_to(PORT);
 	struct raw from = raw_new();
-	unsigned int got[WQS] = { 0 }, i, j;
+	unsigned int got[QUEUES] = { 0 }, i, j;
 	struct ibv_flow *flow;
 	struct ibv_qp *qp;
 
@@ -472,8 +473,8 @@ void test_raw_hashing(void)
 	REQUIRE(ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_PORT) == EOPNOTSUPP);
 	flow = ibv_create_flow(qp, &to.attr);
 	REQUIRE(flow);
-	for (i = 0; i < WQS * FLOWS; i++)
-		REQUIRE(!wq_receive(&s, i % WQS, i));
+	for (i = 0; i < QUEUES * FLOWS; i++)
+		REQUIRE(!wq_receive(&s, i % QUEUES, i));
 	REQUIRE(wq_receive(&s, 0, 0) == ENOMEM);
 
 	for (i = 0; i < FLOWS; i++) {
@@ -484,29 +485,29 @@ void test_raw_hashing(void)
 		wc = wait_wc(s.cq);
 		REQUIRE(!wc.status && wc.byte_len == 200);
 		REQUIRE(!memcmp(s.b.data + wc.wr_id * SLOT, frame, 200));
-		for (j = 0; j < WQS; j++)
-			got[j] += wc.qp_num == s.wqs[j]->wq_num;
+		for (j = 0; j < QUEUES; j++)
+			got[j] += wc.qp_num == s.queues[j]->wq_num;
 	}
 	REQUIRE(got[0] + got[1] + got[2] + got[3] == FLOWS);
-	for (j = 0; j < WQS; j++)
+	for (j = 0; j < QUEUES; j++)
 		REQUIRE(got[j]);
 
 	/* What is posted is flushed in ERR, and forgotten in RESET. */
-	wq_to(s.wqs[0], IBV_WQS_ERR);
+	wq_to(s.queues[0], IBV_WQS_ERR);
 	REQUIRE(wait_wc(s.cq).status == IBV_WC_WR_FLUSH_ERR);
-	wq_to(s.wqs[0], IBV_WQS_RESET);
+	wq_to(s.queues[0], IBV_WQS_RESET);
 	no_wc(s.cq, 20);
-	wq_to(s.wqs[0], IBV_WQS_RDY);
+	wq_to(s.queues[0], IBV_WQS_RDY);
 
 	/* Each holds what it is made of. */
-	REQUIRE(ibv_destroy_wq(s.wqs[1]));
+	REQUIRE(ibv_destroy_wq(s.queues[1]));
 	REQUIRE(ibv_destroy_rwq_ind_table(s.table));
 	REQUIRE(ibv_destroy_qp(qp));
 	REQUIRE(!ibv_destroy_flow(flow));
 	REQUIRE(!ibv_destroy_qp(qp));
 	REQUIRE(!ibv_destroy_rwq_ind_table(s.table));
-	for (j = 0; j < WQS; j++)
-		REQUIRE(!ibv_destroy_wq(s.wqs[j]));
+	for (j = 0; j < QUEUES; j++)
+		REQUIRE(!ibv_destroy_wq(s.queues[j]));
 	REQUIRE(!ibv_destroy_cq(s.cq));
 	buffer_free(&s.b);
 	raw_free(&from);

@@ -112,6 +112,7 @@ void test_atomic_errors(void);
 void test_unreliable(void);
 /* rules_windows.c */
 void test_windows(void);
+void test_window_left(void);
 /* rules_dm.c */
 void test_dm_limits(void);
 void test_dm_copies(void);
