@@ -31,6 +31,10 @@ def test_rc_pingpong(roles):
     programs.pingpong("ibv_rc_pingpong", *roles, args="-n 200")
 
 
+def test_uc_pingpong(roles):
+    programs.pingpong("ibv_uc_pingpong", *roles, args="-n 200")
+
+
 def test_ud_pingpong(roles):
     programs.pingpong("ibv_ud_pingpong", *roles, args="-n 200 -s 900")
 

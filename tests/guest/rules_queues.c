@@ -48,6 +48,7 @@ const struct test tests[] = {
 	{ "srq_many", test_srq_many },
 	{ "srq_shared", test_srq_shared },
 	{ "srq_datagrams", test_srq_datagrams },
+	{ "srq_unreliable", test_srq_unreliable },
 	{ "srq_limit_event", test_srq_limit_event },
 	{ "srq_last_wqe", test_srq_last_wqe },
 	{ "srq_reset", test_srq_reset },

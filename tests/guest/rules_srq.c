@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* verbs_rules: shared receive queues. */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 
 #include "verbs_rules.h"
@@ -97,29 +96,6 @@ static void send_to(struct shared *s, int to, size_t offset, size_t length)
 	REQUIRE(!post_send(s->from[to], (struct ibv_send_wr){
 		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED }));
-}
-
-static struct ibv_async_event next_async(int ms)
-{
-	struct pollfd fd = { .fd = dev.context->async_fd, .events = POLLIN };
-	struct ibv_async_event event;
-
-	REQUIRE(poll(&fd, 1, ms) == 1);
-	REQUIRE(!ibv_get_async_event(dev.context, &event));
-	ibv_ack_async_event(&event);
-	return event;
-}
-
-/* Events of queue pairs that were established may come before. */
-static struct ibv_async_event expect_async(enum ibv_event_type type)
-{
-	struct ibv_async_event event;
-
-	do {
-		event = next_async(10000);
-	} while (event.event_type == IBV_EVENT_COMM_EST);
-	REQUIRE(event.event_type == type);
-	return event;
 }
 
 void test_srq_limits(void)
@@ -228,6 +204,68 @@ void test_srq_datagrams(void)
 	REQUIRE(!ibv_destroy_srq(srq));
 	REQUIRE(!ibv_destroy_cq(cq));
 	buffer_free(&b);
+}
+
+/*
+ * Unreliable connections take from it, too. What finds no entry is lost, and one
+ * that a broken message had is the next one's.
+ */
+void test_srq_unreliable(void)
+{
+	struct ibv_cq *send_cq = cq_new(64, NULL), *cq = cq_new(64, NULL);
+	struct shared s = { .srq = srq_new(ENTRIES, 1), .in = buffer_new(ENTRIES * SLOT, 0),
+			    .out = buffer_new(ENTRIES * SLOT, 0) };
+	struct ibv_wc wc;
+	int i, lap;
+
+	REQUIRE(s.srq);
+	fill(s.out.data, s.out.size, 4);
+	for (i = 0; i < 2; i++) {
+		s.from[i] = qp_on(IBV_QPT_UC, send_cq, send_cq, NULL);
+		s.to[i] = qp_on(IBV_QPT_UC, send_cq, cq, s.srq);
+		to_init(s.from[i]);
+		to_init(s.to[i]);
+		to_rts(s.from[i], s.to[i]->qp_num, PATIENT);
+		to_rts(s.to[i], s.from[i]->qp_num, PATIENT);
+	}
+	/* Nothing is posted: nobody hears of it. */
+	send_to(&s, 0, 0, 3000);
+	REQUIRE(!wait_wc(send_cq).status);
+	no_wc(cq, 50);
+	for (lap = 0; lap < 3; lap++) {
+		for (i = 0; i < ENTRIES; i++)
+			REQUIRE(!post(&s, i));
+		REQUIRE(post(&s, 0) == ENOMEM);
+		for (i = 0; i < ENTRIES; i++) {
+			send_to(&s, i % 3 & 1, 64 * i, 250 * i);
+			wc = wait_wc(cq);
+			REQUIRE(!wc.status && wc.wr_id == (uint64_t)i && wc.opcode == IBV_WC_RECV);
+			REQUIRE(wc.qp_num == s.to[i % 3 & 1]->qp_num);
+			REQUIRE(wc.byte_len == 250U * i);
+			REQUIRE(!memcmp(s.in.data + i * SLOT, s.out.data + 64 * i, 250 * i));
+			REQUIRE(!wait_wc(send_cq).status);
+		}
+	}
+	/* Too long a message is dropped; its entry serves the next one of its queue pair. */
+	for (i = 0; i < 2; i++)
+		REQUIRE(!post(&s, i));
+	send_to(&s, 0, 0, SLOT + 1);
+	REQUIRE(!wait_wc(send_cq).status);
+	no_wc(cq, 50);
+	send_to(&s, 0, 100, 70);
+	wc = wait_wc(cq);
+	REQUIRE(!wc.status && wc.wr_id == 0 && wc.byte_len == 70);
+	REQUIRE(state_of(s.to[0]) == IBV_QPS_RTS);
+	/* What is posted stays for the other when one fails. */
+	to_state(s.to[0], IBV_QPS_ERR);
+	REQUIRE(expect_async(IBV_EVENT_QP_LAST_WQE_REACHED).element.qp == s.to[0]);
+	no_wc(cq, 50);
+	send_to(&s, 1, 200, 4000);
+	wc = wait_wc(cq);
+	REQUIRE(!wc.status && wc.wr_id == 1 && wc.qp_num == s.to[1]->qp_num);
+	s.send_cq = send_cq;
+	s.recv_cq = cq;
+	shared_free(&s);
 }
 
 void test_srq_limit_event(void)

@@ -7,6 +7,7 @@
  *
  * Prints a line per test; exits with 1 when one failed.
  */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,11 +94,13 @@ void to_rts(struct ibv_qp *qp, uint32_t remote_qpn, struct timing timing)
 			.grh = { .dgid = dev.gid, .sgid_index = dev.gid_index, .hop_limit = 64 },
 		},
 	};
+	const bool requests = qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND;
+	const bool responds = qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_RECV;
 	int mask = IBV_QP_STATE;
 
 	if (qp->qp_type != IBV_QPT_UD)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-	if (qp->qp_type == IBV_QPT_RC)
+	if (responds)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	REQUIRE(!ibv_modify_qp(qp, &attr, mask));
 	attr.qp_state = IBV_QPS_RTS;
@@ -107,9 +110,11 @@ void to_rts(struct ibv_qp *qp, uint32_t remote_qpn, struct timing timing)
 	attr.rnr_retry = timing.rnr_retries;
 	attr.max_rd_atomic = 4;
 	mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-	if (qp->qp_type == IBV_QPT_RC)
+	if (requests)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			IBV_QP_MAX_QP_RD_ATOMIC;
+	else if (responds)
+		mask |= IBV_QP_TIMEOUT;
 	REQUIRE(!ibv_modify_qp(qp, &attr, mask));
 }
 
@@ -193,6 +198,28 @@ void no_wc(struct ibv_cq *cq, int ms)
 	do {
 		REQUIRE(ibv_poll_cq(cq, 1, &wc) == 0);
 	} while (seconds() < end);
+}
+
+static struct ibv_async_event next_async(int ms)
+{
+	struct pollfd fd = { .fd = dev.context->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+
+	REQUIRE(poll(&fd, 1, ms) == 1);
+	REQUIRE(!ibv_get_async_event(dev.context, &event));
+	ibv_ack_async_event(&event);
+	return event;
+}
+
+struct ibv_async_event expect_async(enum ibv_event_type type)
+{
+	struct ibv_async_event event;
+
+	do {
+		event = next_async(10000);
+	} while (event.event_type == IBV_EVENT_COMM_EST);
+	REQUIRE(event.event_type == type);
+	return event;
 }
 
 int post_send(struct ibv_qp *qp, struct ibv_send_wr wr)

@@ -82,6 +82,8 @@ void wait_wcs(struct ibv_cq *cq, struct ibv_wc *wc, int count);
 struct ibv_wc wait_wc(struct ibv_cq *cq);
 /* Nothing completes for so long. */
 void no_wc(struct ibv_cq *cq, int ms);
+/* The next event, but for those of queue pairs that were established, is @type. */
+struct ibv_async_event expect_async(enum ibv_event_type type);
 int post_send(struct ibv_qp *qp, struct ibv_send_wr wr);
 int post_recv(struct ibv_qp *qp, uint64_t wr_id, struct ibv_sge *sges, int count);
 struct ibv_sge sge_of(const struct buffer *b, size_t offset, size_t length);
@@ -136,6 +138,7 @@ void test_srq_limits(void);
 void test_srq_many(void);
 void test_srq_shared(void);
 void test_srq_datagrams(void);
+void test_srq_unreliable(void);
 void test_srq_limit_event(void);
 void test_srq_last_wqe(void);
 void test_srq_reset(void);
