@@ -5,7 +5,7 @@ import pytest
 
 
 @pytest.mark.parametrize("kind", [
-    "pd", "cq", "qp", "srq",
+    "pd", "xrcd", "cq", "qp", "srq",
     # A quarter of a million: four minutes each.
     pytest.param("mr", marks=pytest.mark.soak), pytest.param("mw", marks=pytest.mark.soak)])
 def test_as_many_as_there_are(ends, guest_programs, kind):

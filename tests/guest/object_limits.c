@@ -8,6 +8,7 @@
  * usage: object_limits DEVICE KIND...
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -89,6 +90,22 @@ static int free_mw(void *object)
 	return ibv_dealloc_mw(object);
 }
 
+/* To the device a number, as a PD is; there are as many. */
+static void *new_xrcd(void)
+{
+	struct ibv_xrcd_init_attr init = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1, .oflags = O_CREAT,
+	};
+
+	return ibv_open_xrcd(context, &init);
+}
+
+static int free_xrcd(void *object)
+{
+	return ibv_close_xrcd(object);
+}
+
 static const struct kind {
 	const char *name;
 	const int *max;
@@ -96,6 +113,7 @@ static const struct kind {
 	int (*destroy)(void *object);
 } kinds[] = {
 	{ "pd", &attr.max_pd, new_pd, free_pd },
+	{ "xrcd", &attr.max_pd, new_xrcd, free_xrcd },
 	{ "cq", &attr.max_cq, new_cq, free_cq },
 	{ "qp", &attr.max_qp, new_qp, free_qp },
 	{ "srq", &attr.max_srq, new_srq, free_srq },

@@ -143,6 +143,19 @@ void test_srq_limit_event(void);
 void test_srq_last_wqe(void);
 void test_srq_reset(void);
 void test_srq_resize(void);
+/* rules_xrc.c */
+void test_xrc_messages(void);
+void test_xrc_extended(void);
+void test_xrc_refusals(void);
+void test_xrc_receives(void);
+void test_xrc_limits(void);
+/* rules_xrc_sharing.c */
+void test_xrc_domains(void);
+void test_xrc_processes(void);
+void test_xrc_orphans(void);
+/* Other processes of these two. */
+void xrc_receiver(void);
+void xrc_creator(void);
 /* rules_raw.c */
 void test_raw_packets(void);
 void test_raw_sniffer(void);
