@@ -211,8 +211,14 @@ static void convert_types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tern_ib_qp_type(IB_QPT_UC), TERN_QP_UC);
 	KUNIT_EXPECT_EQ(test, tern_ib_qp_type(IB_QPT_UD), TERN_QP_UD);
 	KUNIT_EXPECT_EQ(test, tern_ib_qp_type(IB_QPT_GSI), TERN_QP_GSI);
+	KUNIT_EXPECT_EQ(test, tern_ib_qp_type(IB_QPT_XRC_INI), TERN_QP_XRC_INITIATOR);
+	KUNIT_EXPECT_EQ(test, tern_ib_qp_type(IB_QPT_XRC_TGT), TERN_QP_XRC_TARGET);
+	KUNIT_EXPECT_EQ(test, tern_ib_qp_type(IB_QPT_RAW_PACKET), TERN_QP_ETHERNET);
 	KUNIT_EXPECT_TRUE(test, tern_ib_connected(IB_QPT_RC));
 	KUNIT_EXPECT_TRUE(test, tern_ib_connected(IB_QPT_UC));
+	KUNIT_EXPECT_TRUE(test, tern_ib_connected(IB_QPT_XRC_INI));
+	KUNIT_EXPECT_TRUE(test, tern_ib_connected(IB_QPT_XRC_TGT));
+	KUNIT_EXPECT_FALSE(test, tern_ib_connected(IB_QPT_RAW_PACKET));
 	KUNIT_EXPECT_FALSE(test, tern_ib_connected(IB_QPT_UD));
 	KUNIT_EXPECT_FALSE(test, tern_ib_connected(IB_QPT_GSI));
 }

@@ -146,6 +146,7 @@ static const struct bound_case bound_cases[] = {
 	{ "max_send_sge", IB_QPT_RC, offsetof(struct ib_qp_cap, max_send_sge), 28 },
 	{ "max_recv_sge", IB_QPT_RC, offsetof(struct ib_qp_cap, max_recv_sge), 28 },
 	{ "RC inline", IB_QPT_RC, offsetof(struct ib_qp_cap, max_inline_data), 480 },
+	{ "XRC inline", IB_QPT_XRC_INI, offsetof(struct ib_qp_cap, max_inline_data), 480 },
 	{ "UD inline", IB_QPT_UD, offsetof(struct ib_qp_cap, max_inline_data), 448 },
 	{ "GSI inline", IB_QPT_GSI, offsetof(struct ib_qp_cap, max_inline_data), 448 },
 };
@@ -198,6 +199,10 @@ static const struct size_case size_cases[] = {
 	  5, 0, 0 },
 	{ "inline block", IB_QPT_RC,
 	  { .max_send_wr = 16, .max_send_sge = 1, .max_inline_data = 32 }, 4, 0, 0 },
+	/* The SRQ that a request names has its place in the first segment. */
+	{ "XRC, one block", IB_QPT_XRC_INI, { .max_send_wr = 64, .max_send_sge = 2 }, 6, 0, 0 },
+	{ "XRC, two blocks", IB_QPT_XRC_INI, { .max_send_wr = 64, .max_send_sge = 3 }, 7, 0, 0 },
+	{ "XRC target", IB_QPT_XRC_TGT, {}, 0, 0, 0 },
 	/* UD: 16 + 48 is a block, data goes beyond. */
 	{ "UD, no data", IB_QPT_UD, { .max_send_wr = 16 }, 4, 0, 0 },
 	{ "UD, one SGE", IB_QPT_UD, { .max_send_wr = 16, .max_send_sge = 1 }, 5, 0, 0 },

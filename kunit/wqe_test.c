@@ -246,6 +246,21 @@ static void wqe_unreliable(struct kunit *test)
 	}
 }
 
+/* No consumer in the kernel names an SRQ of the peer: whatever it posts, there is none. */
+static void wqe_names_no_srq(struct kunit *test)
+{
+	struct ib_atomic_wr wr = {};
+	struct tern_ib_wqe *wqe = test->priv;
+	int opcode;
+
+	for (opcode = 0; opcode <= IB_WR_REG_MR_INTEGRITY; opcode++) {
+		memset(wqe, 0xff, sizeof(*wqe));
+		wr.wr.opcode = opcode;
+		if (encode_rc(test, &wr.wr) > 0)
+			KUNIT_EXPECT_EQ(test, le32_to_cpu(wqe->control.remote_srqn), 0);
+	}
+}
+
 static void wqe_datagrams_only_send(struct kunit *test)
 {
 	struct ib_ud_wr wr = { .remote_qpn = 2 };
@@ -399,6 +414,7 @@ static struct kunit_case wqe_cases[] = {
 	KUNIT_CASE(wqe_atomic),
 	KUNIT_CASE(wqe_datagram),
 	KUNIT_CASE(wqe_unreliable),
+	KUNIT_CASE(wqe_names_no_srq),
 	KUNIT_CASE(wqe_datagrams_only_send),
 	KUNIT_CASE(wqe_refuses_what_is_not_there),
 	KUNIT_CASE(wqe_sge_limits),

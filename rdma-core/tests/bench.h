@@ -101,5 +101,7 @@ static inline void device_completes(struct bench *b, struct tern_cqe cqe, uint32
 void test_cq_ex(void);
 /* test_wr.c */
 void test_wr(void);
+/* test_xrc.c */
+void test_xrc(void);
 
 #endif /* TERN_BENCH_H */

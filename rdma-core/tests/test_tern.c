@@ -457,6 +457,7 @@ int main(void)
 	test_arm();
 	test_wr();
 	test_cq_ex();
+	test_xrc();
 	if (!failed)
 		printf("tern-test: passed\n");
 	return failed;
