@@ -46,7 +46,7 @@ void test_window_left(void)
 static void leave_it_bound(void)
 {
 	char program[] = "/proc/self/exe", name[] = "window_left", device[64], index[16];
-	char *arguments[] = { program, device, index, name, NULL };
+	char *arguments[5] = { program, device, index, name };
 	int status;
 	pid_t pid;
 
