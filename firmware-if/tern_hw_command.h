@@ -82,8 +82,8 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_CREATE_KEY			0x200
 #define TERN_COMMAND_DESTROY_KEY		0x201
 #define TERN_COMMAND_MODIFY_KEY			0x202
-#define TERN_COMMAND_KEY_INVALIDATE_PAGES	0x203	/* reserved: _ON_DEMAND_PAGING */
-#define TERN_COMMAND_KEY_RESUME			0x204	/* reserved: _ON_DEMAND_PAGING */
+#define TERN_COMMAND_KEY_INVALIDATE_PAGES	0x203	/* TERN_FEATURE_ON_DEMAND_PAGING */
+#define TERN_COMMAND_KEY_RESUME			0x204
 /* Device memory */
 #define TERN_COMMAND_CLEAR_DEVICE_MEMORY	0x210	/* TERN_FEATURE_DEVICE_MEMORY */
 /* Queue pairs and shared receive queues */

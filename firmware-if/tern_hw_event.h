@@ -19,7 +19,7 @@ struct tern_eqe {
 	__le16 reserved0;
 	__le32 number;		/* CQN, QPN, SRQN or port, as the type says */
 	__le64 data[2];		/* as the type says, else 0 */
-	__le32 reserved1;
+	__le32 fault;		/* PAGE_FAULT: its number, for KEY_RESUME; else 0 */
 	__le32 phase;		/* bit 0; the others are 0 */
 };
 
@@ -38,7 +38,7 @@ static_assert(sizeof(struct tern_eqe) == 32, "event queue entry");
 #define TERN_EVENT_SRQ_LIMIT		0x20	/* SRQN */
 #define TERN_EVENT_SRQ_ERROR		0x21	/* SRQN */
 #define TERN_EVENT_PORT_STATE		0x30	/* port; subtype TERN_PORT_* */
-#define TERN_EVENT_PAGE_FAULT		0x40	/* QPN; reserved: TERN_FEATURE_ON_DEMAND_PAGING */
+#define TERN_EVENT_PAGE_FAULT		0x40	/* QPN; tern_hw_page_fault.h */
 #define TERN_EVENT_MAILBOX		0x50	/* function; reserved: TERN_FEATURE_VF_MAILBOX */
 #define TERN_EVENT_CONGESTION		0x60	/* reserved: TERN_FEATURE_PFC, TERN_FEATURE_ECN */
 

@@ -82,6 +82,7 @@ const struct counter_name device_counter_names[] = {
 	DEVICE(register_errors),
 	DEVICE(index_errors),
 	DEVICE(memory_faults),
+	DEVICE(page_faults),
 	DEVICE(ring_requests),
 	DEVICE(resets),
 };

@@ -81,6 +81,7 @@ struct device_counters {
 	uint64_t register_errors;	/* accesses that mean nothing */
 	uint64_t index_errors;	/* the host's index was outside the ring */
 	uint64_t memory_faults;	/* guest memory that could not be accessed */
+	uint64_t page_faults;	/* events for pages on demand */
 	uint64_t ring_requests;	/* "ring me" was stored */
 	uint64_t resets;
 };

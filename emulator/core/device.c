@@ -9,11 +9,13 @@
 #include "eq.h"
 #include "key.h"
 #include "nic.h"
+#include "page_fault.h"
 #include "qp.h"
 #include "srq.h"
 #include "tern_hw_counter_set.h"
 #include "tern_hw_device_memory.h"
 #include "tern_hw_ethernet.h"
+#include "tern_hw_page_fault.h"
 #include "tern_hw_pci.h"
 #include "tern_hw_queue.h"
 
@@ -161,6 +163,11 @@ const struct command_entry control_commands[] = {
 	{ TERN_COMMAND_CLEAR_DEVICE_MEMORY, false,
 	  sizeof(struct tern_command_clear_device_memory), FEATURE(DEVICE_MEMORY),
 	  device_memory_clear_command },
+	{ TERN_COMMAND_KEY_INVALIDATE_PAGES, true,
+	  sizeof(struct tern_command_key_invalidate_pages), FEATURE(ON_DEMAND_PAGING),
+	  key_invalidate_pages_command },
+	{ TERN_COMMAND_KEY_RESUME, true, sizeof(struct tern_command_key_resume),
+	  FEATURE(ON_DEMAND_PAGING), key_resume_command },
 	{ TERN_COMMAND_CREATE_QP, true, sizeof(struct tern_command_create_qp), 0,
 	  qp_create_command },
 	{ TERN_COMMAND_MODIFY_QP, true, sizeof(struct tern_command_modify_qp), 0,

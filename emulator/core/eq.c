@@ -13,9 +13,9 @@
 
 /*
  * Events that wait for room: a COMPLETION and a CQ_ERROR of each CQ and the
- * events of each queue pair and SRQ. Beyond that the host makes them up, and they are lost.
+ * events of each queue pair, two page faults among them, and SRQ. Beyond that the host makes them up, and they are lost.
  */
-#define BACKLOG_MAX	(2 * CQ_COUNT + 12 * QP_COUNT + 2 * SRQ_COUNT)
+#define BACKLOG_MAX	(2 * CQ_COUNT + 14 * QP_COUNT + 2 * SRQ_COUNT)
 #define RETRY_NS	100000
 
 static uint32_t eq_size(const struct eq *eq)
@@ -46,6 +46,8 @@ static bool eq_write(struct eq *eq, const struct kept_event *event)
 	struct function *fn = eq->fn;
 	struct tern_eqe eqe = {
 		.type = event->type, .subtype = event->subtype, .number = to_le32(event->number),
+		.data = { to_le64(event->data[0]), to_le64(event->data[1]) },
+		.fault = to_le32(event->fault),
 	};
 	uint64_t address, contiguous;
 	uint64_t offset;
@@ -149,18 +151,30 @@ void eq_post(struct eq *eq, uint8_t type, uint8_t subtype, uint32_t number)
 {
 	struct kept_event event = { .type = type, .subtype = subtype, .number = number };
 
+	eq_post_event(eq, &event);
+}
+
+void eq_post_event(struct eq *eq, const struct kept_event *event)
+{
 	if (eq->dead)
 		eq->fn->device.events_lost++;
-	else if (eq->backlog_count || !eq_write(eq, &event))
-		keep(eq, &event);
+	else if (eq->backlog_count || !eq_write(eq, event))
+		keep(eq, event);
 }
 
 void function_event(struct function *fn, uint8_t type, uint8_t subtype, uint32_t number)
 {
+	struct kept_event event = { .type = type, .subtype = subtype, .number = number };
+
+	function_post_event(fn, &event);
+}
+
+void function_post_event(struct function *fn, const struct kept_event *event)
+{
 	struct eq *eq = table_get(&fn->eqs, 0);
 
 	if (eq)
-		eq_post(eq, type, subtype, number);
+		eq_post_event(eq, event);
 	else
 		fn->device.events_lost++;
 }

@@ -18,6 +18,8 @@ struct tern_nic;
 struct kept_event {
 	uint32_t number;
 	uint8_t type, subtype;
+	uint64_t data[2];		/* of a PAGE_FAULT, as fault is */
+	uint32_t fault;
 };
 
 struct eq {
@@ -43,8 +45,11 @@ struct eq {
 
 /* Post an event to EQ @eq (@subtype and data: as tern_hw_event.h says). */
 void eq_post(struct eq *eq, uint8_t type, uint8_t subtype, uint32_t number);
+/* The same of an event with data. */
+void eq_post_event(struct eq *eq, const struct kept_event *event);
 /* Post to EQN 0 of @fn; counted as lost when there is none. */
 void function_event(struct function *fn, uint8_t type, uint8_t subtype, uint32_t number);
+void function_post_event(struct function *fn, const struct kept_event *event);
 
 uint16_t eq_create_command(struct command *command);
 uint16_t eq_destroy_command(struct command *command);

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "key.h"
 #include "nic.h"
+#include "tern_hw_page_fault.h"
 #include "tern_hw_queue.h"
 
 /* RELAXED_ORDERING permits what this device never does. */
@@ -61,9 +62,36 @@ static uint8_t *device_bytes(const struct key_range *range, uint64_t offset)
 	return range->fn->device_memory.bytes + range->key->pages.root + range->offset + offset;
 }
 
+/* @err, of an access to [@offset, @length) of the range: if a page is absent, which one? */
+static int absent(const struct key_range *range, uint64_t offset, uint64_t length, bool write,
+		  int err)
+{
+	struct memory_key *key = range->key;
+	uint64_t address, contiguous;
+
+	if (err != -EAGAIN)
+		return err;
+	while (length && !page_list_translate(range->fn, &key->pages, &key->cursor,
+					      range->offset + offset, write, &address,
+					      &contiguous)) {
+		if (contiguous > length)
+			contiguous = length;
+		offset += contiguous;
+		length -= contiguous;
+	}
+	range->fn->absent = (struct absent_page){
+		.key = key->index,
+		.address = key->address + range->offset + offset,
+		.length = range->length - offset,
+		.write = write,
+	};
+	return err;
+}
+
 int key_range_read(const struct key_range *range, uint64_t offset, void *buffer, size_t length)
 {
 	struct memory_key *key = range->key;
+	int err;
 
 	if (offset > range->length || length > range->length - offset)
 		return -EFAULT;
@@ -74,14 +102,16 @@ int key_range_read(const struct key_range *range, uint64_t offset, void *buffer,
 			memcpy(buffer, device_bytes(range, offset), length);
 		return 0;
 	}
-	return page_list_read(range->fn, &key->pages, &key->cursor, range->offset + offset, buffer,
-			      length);
+	err = page_list_read(range->fn, &key->pages, &key->cursor, range->offset + offset, buffer,
+			     length);
+	return absent(range, offset, length, false, err);
 }
 
 int key_range_write(const struct key_range *range, uint64_t offset, const void *buffer,
 		    size_t length)
 {
 	struct memory_key *key = range->key;
+	int err;
 
 	if (offset > range->length || length > range->length - offset)
 		return -EFAULT;
@@ -91,8 +121,31 @@ int key_range_write(const struct key_range *range, uint64_t offset, const void *
 		copy_in_order(device_bytes(range, offset), buffer, length);
 		return 0;
 	}
-	return page_list_write(range->fn, &key->pages, &key->cursor, range->offset + offset,
-			       buffer, length);
+	err = page_list_write(range->fn, &key->pages, &key->cursor, range->offset + offset,
+			      buffer, length);
+	return absent(range, offset, length, true, err);
+}
+
+int key_range_present(const struct key_range *range, bool write)
+{
+	struct memory_key *key = range->key;
+	uint64_t offset = 0;
+
+	if (!key || !key->pages.on_demand)
+		return 0;
+	while (offset < range->length) {
+		uint64_t address, contiguous;
+		int err = page_list_translate(range->fn, &key->pages, &key->cursor,
+					      range->offset + offset, write, &address,
+					      &contiguous);
+
+		if (err == -EAGAIN)
+			return absent(range, offset, 1, write, err);
+		if (err)
+			return 0;
+		offset += contiguous;
+	}
+	return 0;
 }
 
 void *key_range_map(const struct key_range *range, uint64_t offset, size_t *length, bool write)
@@ -120,6 +173,8 @@ bool key_access_valid(const struct function *fn, uint32_t access)
 
 	if (function_has(fn, FEATURE(MEMORY_WINDOWS)))
 		known |= TERN_ACCESS_WINDOW_BIND;
+	if (function_has(fn, FEATURE(ON_DEMAND_PAGING)))
+		known |= TERN_ACCESS_ON_DEMAND;
 	return !(access & ~known) &&
 	       (!(access & (TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_ATOMIC)) ||
 		(access & TERN_ACCESS_LOCAL_WRITE));
@@ -150,6 +205,10 @@ static uint16_t region_set(struct command *command, struct memory_key *key)
 		return REFUSE(address);
 	if (!key_access_valid(command->fn, key->access))
 		return REFUSE(access);
+	key->pages.on_demand = key->access & TERN_ACCESS_ON_DEMAND;
+	/* Without tables nothing can be absent. */
+	if (key->pages.on_demand && !key->pages.levels)
+		return REFUSE(pages.levels);
 	return TERN_COMMAND_STATUS_OK;
 }
 
@@ -294,6 +353,37 @@ uint16_t key_destroy_command(struct command *command)
 	key_unbind(key);
 	table_remove(&command->fn->keys, command->number);
 	free(key);
+	return TERN_COMMAND_STATUS_OK;
+}
+
+/*
+ * No access outlives the core call that it is made in, and commands are core
+ * calls of their own: what is left of the old entries is the cursor.
+ */
+uint16_t key_invalidate_pages_command(struct command *command)
+{
+	const struct tern_command_key_invalidate_pages *body = (const void *)command->body;
+	uint64_t address = from_le64(body->address), length = from_le64(body->length);
+	struct memory_key *key;
+
+#define REFUSE(member) \
+	command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER, \
+		       struct tern_command_key_invalidate_pages, member)
+	if (!command->number || command->number >= KEY_COUNT)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_NUMBER);
+	key = table_get(&command->fn->keys, command->number);
+	if (!key)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_NOT_FOUND);
+	if (!key->pages.on_demand)
+		return command_refuse_number(command, TERN_COMMAND_STATUS_BAD_STATE);
+	if (body->reserved0)
+		return REFUSE(reserved0);
+	if (address < key->address || address - key->address >= key->pages.length)
+		return REFUSE(address);
+	if (!length || length > key->pages.length - (address - key->address))
+		return REFUSE(length);
+#undef REFUSE
+	key->cursor = (struct page_cursor){ .generation = 0 };
 	return TERN_COMMAND_STATUS_OK;
 }
 

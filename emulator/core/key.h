@@ -16,6 +16,18 @@ struct qp;
 struct tern_wqe_bind;
 struct tern_wqe_register;
 
+/*
+ * A page that an access by a key with TERN_ACCESS_ON_DEMAND did not find. The
+ * last one of a function stands in function.absent until the next comes: who
+ * made the access looks at once.
+ */
+struct absent_page {
+	uint32_t key;			/* its index */
+	uint64_t address;		/* I/O virtual address */
+	uint64_t length;		/* bytes from there on that are wanted */
+	bool write;
+};
+
 struct memory_key {
 	uint32_t index;
 	uint8_t consumer;
@@ -70,7 +82,7 @@ enum key_error key_resolve(const struct key_user *user, uint32_t key, uint64_t a
 
 /*
  * Copy from or to byte @offset of the range. 0, -EFAULT when memory or page is
- * not there. Writes are in ascending order, the last cache line last.
+ * not there, -EAGAIN when function.absent says which page is to come. Writes are in ascending order, the last cache line last.
  */
 int key_range_read(const struct key_range *range, uint64_t offset, void *buffer, size_t length);
 int key_range_write(const struct key_range *range, uint64_t offset, const void *buffer,
@@ -82,6 +94,8 @@ int key_range_write(const struct key_range *range, uint64_t offset, const void *
  * ...) within this core call. One that maps for write copies by copy_in_order().
  */
 void *key_range_map(const struct key_range *range, uint64_t offset, size_t *length, bool write);
+/* Are all pages of the range there? 0 or -EAGAIN, as above; other errors are found by the access. */
+int key_range_present(const struct key_range *range, bool write);
 
 /*
  * What work requests do to keys (key_state.c). Unless it is KEY_OK nothing
@@ -115,6 +129,7 @@ bool key_address_valid(uint64_t address, uint64_t length, uint32_t access);
 uint16_t key_create_command(struct command *command);
 uint16_t key_modify_command(struct command *command);
 uint16_t key_destroy_command(struct command *command);
+uint16_t key_invalidate_pages_command(struct command *command);
 
 void keys_reset(struct function *fn);
 

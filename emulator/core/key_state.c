@@ -30,7 +30,7 @@ enum key_error key_register(const struct key_user *user, const struct tern_wqe_r
 	if (key->type != TERN_KEY_FAST_REGISTRATION || key->valid)
 		return KEY_WRONG_STATE;
 	if (page_list_set(&pages, &segment->pages, 0, &field) ||
-	    !key_access_valid(user->fn, access) ||
+	    !key_access_valid(user->fn, access) || (access & TERN_ACCESS_ON_DEMAND) ||
 	    !key_address_valid(address, pages.length, access))
 		return KEY_BAD_VALUE;
 	key->consumer = (uint8_t)(number & TERN_KEY_CONSUMER);

@@ -63,6 +63,7 @@ struct page_list {
 	uint32_t first_offset;
 	uint8_t levels;
 	uint8_t page_shift;
+	bool on_demand;			/* absent entries are page faults; see key.h */
 };
 
 #define PAGE_CURSOR_ENTRIES	8
@@ -88,13 +89,14 @@ int page_list_set(struct page_list *list, const struct tern_page_list *from, uin
 /*
  * Where byte @offset of the list is; *contiguous bytes follow at once from
  * there (at least 1). The caller has checked offset < list->length. -EFAULT:
- * page absent, or not writable with @write, or table not readable.
+ * page absent, or not writable with @write, or table not readable. -EAGAIN: the
+ * first two, of a list that is on demand.
  */
 int page_list_translate(struct function *fn, const struct page_list *list,
 			struct page_cursor *cursor, uint64_t offset, bool write, uint64_t *address,
 			uint64_t *contiguous);
 
-/* @offset + @length is within the list (checked: -EFAULT). */
+/* @offset + @length is within the list (checked: -EFAULT). Errors as above. */
 int page_list_read(struct function *fn, const struct page_list *list, struct page_cursor *cursor,
 		   uint64_t offset, void *buffer, size_t length);
 int page_list_write(struct function *fn, const struct page_list *list, struct page_cursor *cursor,

@@ -7,6 +7,7 @@
 #include "counters.h"
 #include "device_memory.h"
 #include "egress.h"
+#include "key.h"
 #include "list.h"
 #include "table.h"
 #include "tern_nic.h"
@@ -53,6 +54,8 @@ struct function {
 	struct rdma_counters rdma_counters;
 	struct device_counters device;
 	struct egress_function egress;
+	struct absent_page absent;	/* found last by an access */
+	uint32_t faults_made;		/* number of the last page fault */
 	struct rdma_function *rdma;		/* transport's: GID table... */
 	struct ethernet_function *ethernet;	/* Ethernet's: filters, RSS, MTU, admin state... */
 };

@@ -29,6 +29,7 @@ int page_list_set(struct page_list *list, const struct tern_page_list *from, uin
 	list->first_offset = from_le32(from->first_offset);
 	list->levels = from->levels;
 	list->page_shift = from->page_shift;
+	list->on_demand = false;
 	if (from->reserved0)
 		return REFUSE(reserved0);
 	if (from->reserved1)
@@ -74,7 +75,7 @@ static int find_table(struct function *fn, const struct page_list *list, uint64_
 			return -EFAULT;
 		address = from_le64(raw);
 		if (!(address & TERN_PAGE_PRESENT))
-			return -EFAULT;
+			return list->on_demand ? -EAGAIN : -EFAULT;
 		address &= ADDRESS_BITS;
 	}
 	*table = address;
@@ -87,13 +88,15 @@ static int read_line(struct function *fn, const struct page_list *list,
 {
 	uint64_t first = page & ~(uint64_t)(PAGE_CURSOR_ENTRIES - 1);
 	__le64 raw[PAGE_CURSOR_ENTRIES];
+	int err;
 
 	cursor->has_entries = false;
 	if (cursor->generation != fn->memory_generation || !cursor->has_table ||
 	    cursor->table_number != page >> INDEX_BITS) {
 		cursor->has_table = false;
-		if (find_table(fn, list, page, &cursor->table))
-			return -EFAULT;
+		err = find_table(fn, list, page, &cursor->table);
+		if (err)
+			return err;
 		cursor->table_number = page >> INDEX_BITS;
 		cursor->generation = fn->memory_generation;
 		cursor->has_table = true;
@@ -110,9 +113,14 @@ static int read_line(struct function *fn, const struct page_list *list,
 	return 0;
 }
 
+static bool allows(uint64_t entry, bool write)
+{
+	return (entry & TERN_PAGE_PRESENT) && (!write || (entry & TERN_PAGE_WRITE));
+}
+
 static bool usable(const struct page_list *list, uint64_t entry, bool write)
 {
-	return (entry & TERN_PAGE_PRESENT) && (!write || (entry & TERN_PAGE_WRITE)) &&
+	return allows(entry, write) &&
 	       !((entry & ADDRESS_BITS) & ((UINT64_C(1) << list->page_shift) - 1));
 }
 
@@ -124,6 +132,7 @@ int page_list_translate(struct function *fn, const struct page_list *list,
 	uint64_t page = place >> list->page_shift;
 	uint64_t size, in_page;
 	uint64_t *entry = &cursor->entries[page % PAGE_CURSOR_ENTRIES];
+	int err;
 
 	if (!list->levels) {
 		*address = list->root + offset;
@@ -136,8 +145,11 @@ int page_list_translate(struct function *fn, const struct page_list *list,
 	 */
 	if (!cursor->has_entries || cursor->generation != fn->memory_generation ||
 	    cursor->first != page - page % PAGE_CURSOR_ENTRIES || !usable(list, *entry, write)) {
-		if (read_line(fn, list, cursor, page))
-			return -EFAULT;
+		err = read_line(fn, list, cursor, page);
+		if (err)
+			return err;
+		if (list->on_demand && !allows(*entry, write))
+			return -EAGAIN;
 		if (!usable(list, *entry, write)) {
 			fn->device.memory_faults++;
 			return -EFAULT;
@@ -167,9 +179,12 @@ int page_list_read(struct function *fn, const struct page_list *list, struct pag
 	while (length) {
 		uint64_t address, contiguous;
 		size_t part;
+		int err;
 
-		if (page_list_translate(fn, list, cursor, offset, false, &address, &contiguous))
-			return -EFAULT;
+		err = page_list_translate(fn, list, cursor, offset, false, &address,
+					  &contiguous);
+		if (err)
+			return err;
 		part = contiguous < length ? (size_t)contiguous : length;
 		if (guest_read(fn, address, to, part))
 			return -EFAULT;
@@ -190,9 +205,12 @@ int page_list_write(struct function *fn, const struct page_list *list, struct pa
 	while (length) {
 		uint64_t address, contiguous;
 		size_t part;
+		int err;
 
-		if (page_list_translate(fn, list, cursor, offset, true, &address, &contiguous))
-			return -EFAULT;
+		err = page_list_translate(fn, list, cursor, offset, true, &address,
+					  &contiguous);
+		if (err)
+			return err;
 		part = contiguous < length ? (size_t)contiguous : length;
 		if (guest_write(fn, address, from, part))
 			return -EFAULT;

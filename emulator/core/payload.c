@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tern: payload gathered and scattered. */
+#include <errno.h>
 #include <string.h>
 
 #include "nic.h"
@@ -21,30 +22,45 @@ bool payload_check(const struct key_user *user, const struct sge *sges, unsigned
 	return true;
 }
 
+static enum payload_result failed(int err)
+{
+	return err == -EAGAIN ? PAYLOAD_ABSENT : PAYLOAD_FAULT;
+}
+
+/* The pages up to the end of the SGE are wanted, too: more packets may go there. */
+static enum payload_result sge_failed(const struct key_range *range, uint64_t rest,
+				      enum payload_result result)
+{
+	if (result == PAYLOAD_ABSENT)
+		range->fn->absent.length += rest - range->length;
+	return result;
+}
+
 /* Copy the rest of a packet's payload from one SGE behind what the bounce buffer holds. */
-static bool gather_copy(struct payload *payload, const struct key_range *range, uint64_t offset,
+static enum payload_result gather_copy(struct payload *payload, const struct key_range *range, uint64_t offset,
 			size_t length, size_t *bounced)
 {
 	uint8_t *to = payload->fn->nic->rdma->bounce + *bounced;
 	struct tern_segment *last = payload->count ? &payload->segments[payload->count - 1] : NULL;
+	int err = key_range_read(range, offset, to, length);
 
-	if (key_range_read(range, offset, to, length))
-		return false;
+	if (err)
+		return failed(err);
 	*bounced += length;
 	if (last && last->base + last->length == to &&
 	    !(payload->mapped >> (payload->count - 1) & 1)) {
 		last->length += length;
-		return true;
+		return PAYLOAD_OK;
 	}
 	/* The last place is kept for a copy: from there on all that comes is copied behind it. */
 	payload->segments[payload->count].base = to;
 	payload->segments[payload->count].length = length;
 	payload->count++;
-	return true;
+	return PAYLOAD_OK;
 }
 
-static bool gather_range(struct payload *payload, const struct key_range *range, size_t length,
-			 size_t *bounced)
+static enum payload_result gather_range(struct payload *payload, const struct key_range *range,
+					size_t length, size_t *bounced)
 {
 	uint64_t offset = 0;
 
@@ -59,19 +75,24 @@ static bool gather_range(struct payload *payload, const struct key_range *range,
 			payload->segments[payload->count].base = mapped;
 			payload->segments[payload->count].length = piece;
 			payload->count++;
-		} else if (!gather_copy(payload, range, offset, piece, bounced)) {
-			return false;
+		} else {
+			enum payload_result result = gather_copy(payload, range, offset, piece,
+								 bounced);
+
+			if (result)
+				return result;
 		}
 		offset += piece;
 		length -= piece;
 	}
-	return true;
+	return PAYLOAD_OK;
 }
 
 enum payload_result payload_gather(struct payload *payload, const struct key_user *user,
 				   const struct sge *sges, unsigned int count, uint32_t access,
 				   uint64_t offset, size_t length)
 {
+	enum payload_result result;
 	size_t bounced = 0;
 
 	payload->fn = user->fn;
@@ -94,9 +115,10 @@ enum payload_result payload_gather(struct payload *payload, const struct key_use
 			payload_release(payload);
 			return PAYLOAD_KEY;
 		}
-		if (!gather_range(payload, &range, piece, &bounced)) {
+		result = gather_range(payload, &range, piece, &bounced);
+		if (result) {
 			payload_release(payload);
-			return PAYLOAD_FAULT;
+			return sge_failed(&range, sges[i].length - offset, result);
 		}
 		offset = 0;
 		length -= piece;
@@ -140,7 +162,8 @@ static const uint8_t *source_next(struct source *source, size_t *length)
 	return from;
 }
 
-static bool scatter_range(const struct key_range *range, size_t length, struct source *source)
+static enum payload_result scatter_range(const struct key_range *range, size_t length,
+					 struct source *source)
 {
 	uint64_t offset = 0;
 
@@ -152,10 +175,14 @@ static bool scatter_range(const struct key_range *range, size_t length, struct s
 			size_t piece = room - done;
 			const uint8_t *from = source_next(source, &piece);
 
+			int err = 0;
+
 			if (mapped)
 				copy_in_order(mapped + done, from, piece);
-			else if (key_range_write(range, offset + done, from, piece))
-				return false;
+			else
+				err = key_range_write(range, offset + done, from, piece);
+			if (err)
+				return failed(err);
 			done += piece;
 		}
 		if (mapped)
@@ -163,7 +190,33 @@ static bool scatter_range(const struct key_range *range, size_t length, struct s
 		offset += room;
 		length -= room;
 	}
-	return true;
+	return PAYLOAD_OK;
+}
+
+enum payload_result payload_present(const struct key_user *user, const struct sge *sges,
+				    unsigned int count, uint32_t access, uint64_t offset,
+				    uint64_t length, bool write)
+{
+	for (unsigned int i = 0; i < count && length; i++) {
+		struct key_range range;
+		uint64_t piece;
+
+		if (offset >= sges[i].length) {
+			offset -= sges[i].length;
+			continue;
+		}
+		piece = sges[i].length - offset;
+		if (piece > length)
+			piece = length;
+		if (key_resolve(user, sges[i].key, sges[i].address + offset, piece, access,
+				&range) != KEY_OK)
+			return PAYLOAD_OK;
+		if (key_range_present(&range, write))
+			return sge_failed(&range, sges[i].length - offset, PAYLOAD_ABSENT);
+		offset = 0;
+		length -= piece;
+	}
+	return PAYLOAD_OK;
 }
 
 enum payload_result payload_scatter(const struct key_user *user, const struct sge *sges,
@@ -171,6 +224,7 @@ enum payload_result payload_scatter(const struct key_user *user, const struct sg
 				    const struct tern_segment *from, unsigned int from_count)
 {
 	struct source source = { .segments = from, .count = from_count };
+	enum payload_result result;
 	size_t length = 0;
 
 	for (unsigned int i = 0; i < from_count; i++)
@@ -189,8 +243,9 @@ enum payload_result payload_scatter(const struct key_user *user, const struct sg
 		if (key_resolve(user, sges[i].key, sges[i].address + offset, piece, access,
 				&range) != KEY_OK)
 			return PAYLOAD_KEY;
-		if (!scatter_range(&range, piece, &source))
-			return PAYLOAD_FAULT;
+		result = scatter_range(&range, piece, &source);
+		if (result)
+			return sge_failed(&range, sges[i].length - offset, result);
 		offset = 0;
 		length -= piece;
 	}

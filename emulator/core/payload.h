@@ -28,6 +28,7 @@ enum payload_result {
 	PAYLOAD_OK,
 	PAYLOAD_KEY,			/* a key does not allow the access */
 	PAYLOAD_FAULT,			/* the memory behind it is not there */
+	PAYLOAD_ABSENT,			/* a page of it is on demand: function.absent */
 };
 
 /* Are all SGEs allowed for @access (0: local read)? Empty ones are not looked at. */
@@ -43,6 +44,14 @@ enum payload_result payload_gather(struct payload *payload, const struct key_use
 				   const struct sge *sges, unsigned int count, uint32_t access,
 				   uint64_t offset, size_t length);
 void payload_release(struct payload *payload);
+
+/*
+ * Are the pages of [@offset, @offset + @length) of the list there? PAYLOAD_OK or
+ * PAYLOAD_ABSENT; other errors are found by the access.
+ */
+enum payload_result payload_present(const struct key_user *user, const struct sge *sges,
+				    unsigned int count, uint32_t access, uint64_t offset,
+				    uint64_t length, bool write);
 
 /* Write a packet's payload to @offset of the list, in order, its last cache line last. */
 enum payload_result payload_scatter(const struct key_user *user, const struct sge *sges,

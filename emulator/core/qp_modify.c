@@ -173,6 +173,7 @@ static void reset(struct rdma_qp *rdma)
 	struct egress_source source = responder->source;
 
 	rc_requester_reset(rdma);
+	ud_kept_drop(rdma);
 	egress_deactivate(nic_of(rdma), &responder->source);
 	source = responder->source;
 	memset(responder, 0, sizeof(*responder));

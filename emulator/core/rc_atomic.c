@@ -49,6 +49,11 @@ bool rc_atomic_execute(struct rdma_qp *rdma, const struct wire_packet *packet,
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
 		return false;
 	}
+	/* Both before either: between reading and writing nothing may wait. */
+	if (key_range_present(&range, true)) {
+		rc_responder_absent(rdma);
+		return false;
+	}
 	if (execute(&range, headers, original)) {
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_OPERATION, TERN_EVENT_QP_FATAL);
 		return false;

@@ -258,11 +258,29 @@ static bool in_turn(struct rdma_qp *rdma, const struct request *request,
 	return false;
 }
 
+/*
+ * What an answer brings has no place: it is asked for again. @result: of
+ * scattering it. True when it was, and has been dealt with.
+ */
+static bool no_place(struct rdma_qp *rdma, enum payload_result result)
+{
+	struct requester *requester = &rdma->requester;
+
+	if (!result)
+		return false;
+	if (result == PAYLOAD_ABSENT && page_fault_waits(rdma, &requester->fault))
+		rc_requester_go_back(rdma, requester->acked_psn);
+	else
+		rc_completer_fail(rdma, TERN_WC_LOCAL_PROTECTION);
+	return true;
+}
+
 /* The data of the oldest PSN is where it belongs. */
 static void received(struct rdma_qp *rdma)
 {
 	uint32_t before = rdma->requester.acked_psn;
 
+	page_fault_over(&rdma->requester.fault);
 	rdma->requester.acked_psn = (before + 1) & WIRE_PSN_MASK;
 	progress(rdma, before);
 }
@@ -286,12 +304,10 @@ static void receive_read_response(struct rdma_qp *rdma, const struct wire_packet
 		rc_completer_fail(rdma, TERN_WC_BAD_RESPONSE);
 		return;
 	}
-	if (payload_scatter(&rdma->qp->local, request->u.sges, request->sge_count,
-			    TERN_ACCESS_LOCAL_WRITE, offset, packet->payload,
-			    packet->payload_count)) {
-		rc_completer_fail(rdma, TERN_WC_LOCAL_PROTECTION);
+	if (no_place(rdma, payload_scatter(&rdma->qp->local, request->u.sges,
+					   request->sge_count, TERN_ACCESS_LOCAL_WRITE, offset,
+					   packet->payload, packet->payload_count)))
 		return;
-	}
 	qp_count(rdma->qp, rx_payload_bytes, length);
 	received(rdma);
 }
@@ -308,11 +324,10 @@ static void receive_atomic_response(struct rdma_qp *rdma, const struct wire_pack
 	    (request->opcode != TERN_WQE_CAS && request->opcode != TERN_WQE_FETCH_ADD) ||
 	    !in_turn(rdma, request, packet))
 		return;
-	if (payload_scatter(&rdma->qp->local, request->u.sges, request->sge_count,
-			    TERN_ACCESS_LOCAL_WRITE, 0, &segment, 1)) {
-		rc_completer_fail(rdma, TERN_WC_LOCAL_PROTECTION);
+	if (no_place(rdma, payload_scatter(&rdma->qp->local, request->u.sges,
+					   request->sge_count, TERN_ACCESS_LOCAL_WRITE, 0,
+					   &segment, 1)))
 		return;
-	}
 	received(rdma);
 }
 

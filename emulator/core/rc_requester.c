@@ -35,6 +35,7 @@ void rc_requester_reset(struct rdma_qp *rdma)
 	requester->since_ack_request = 0;
 	requester->waits_rnr = false;
 	requester->skip_implied = false;
+	page_fault_forget(&requester->fault);
 	requester->deadline = 0;
 	requester->retries_left = 0;
 	requester->rnr_retries_left = 0;
@@ -344,10 +345,18 @@ static bool send_data(struct rdma_qp *rdma, struct request *request)
 	if (request->inlined) {
 		inlined.base = request->u.data + offset;
 		inlined.length = length;
-	} else if (payload_gather(&payload, &rdma->qp->local, request->u.sges,
-				  request->sge_count, 0, offset, length)) {
-		request->status = TERN_WC_LOCAL_PROTECTION;
-		return false;
+	} else {
+		enum payload_result result = payload_gather(&payload, &rdma->qp->local,
+							    request->u.sges, request->sge_count,
+							    0, offset, length);
+
+		if (result == PAYLOAD_ABSENT && page_fault_waits(rdma, &requester->fault))
+			return false;
+		if (result) {
+			request->status = TERN_WC_LOCAL_PROTECTION;
+			return false;
+		}
+		page_fault_over(&requester->fault);
 	}
 	requester->since_ack_request++;
 	if (reliable && (last || requester->since_ack_request >= ACK_REQUEST_INTERVAL)) {
@@ -386,7 +395,7 @@ static bool send_one(struct rdma_qp *rdma)
 	struct requester *requester = &rdma->requester;
 	struct request *request;
 
-	if (requester->waits_rnr)
+	if (requester->waits_rnr || requester->fault.number)
 		return false;
 	if (requester->send == requester->tail && !admit(rdma))
 		return false;
@@ -552,8 +561,8 @@ void rc_requester_timer(struct tern_nic *nic, struct timer *timer)
 		egress_activate(nic, &requester->source);
 		return;
 	}
-	/* Nobody could answer; rc_requester_send() starts it again. */
-	if (!rdma_reaches_memory(rdma))
+	/* Nobody could answer, or it asks nobody; rc_requester_send() starts it again. */
+	if (!rdma_reaches_memory(rdma) || requester->fault.number)
 		return;
 	qp_count(rdma->qp, local_ack_timeout_err, 1);
 	requester->skip_implied = false;

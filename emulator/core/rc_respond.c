@@ -23,7 +23,7 @@ static void refuse_read(struct rdma_qp *rdma, uint32_t psn, enum payload_result 
 	struct responder *responder = &rdma->responder;
 
 	responder->read_count = 0;
-	if (result == PAYLOAD_KEY)
+	if (result == PAYLOAD_KEY || result == PAYLOAD_ABSENT)
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
 	else
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_OPERATION, TERN_EVENT_QP_FATAL);
@@ -36,7 +36,8 @@ static void response_done(struct responder *responder)
 	responder->read_count--;
 }
 
-static void send_read_response(struct rdma_qp *rdma, const struct wire_path *path)
+/* False: it waits for a page. */
+static bool send_read_response(struct rdma_qp *rdma, const struct wire_path *path)
 {
 	struct responder *responder = &rdma->responder;
 	struct read_response *read = &responder->reads[responder->read_first];
@@ -61,18 +62,22 @@ static void send_read_response(struct rdma_qp *rdma, const struct wire_path *pat
 	user.pd = read->pd;
 	result = payload_gather(&payload, &user, &source, 1, TERN_ACCESS_REMOTE_READ,
 				offset, length);
+	if (result == PAYLOAD_ABSENT && page_fault_waits(rdma, &responder->fault))
+		return false;
 	if (result && read->again) {
 		response_done(responder);
-		return;
+		return true;
 	}
 	if (result) {
 		refuse_read(rdma, headers.psn & WIRE_PSN_MASK, result);
-		return;
+		return true;
 	}
+	page_fault_over(&responder->fault);
 	if (++read->sent >= read->packets)
 		response_done(responder);
 	rdma_transmit(rdma, path, &headers, payload.segments, payload.count, length);
 	payload_release(&payload);
+	return true;
 }
 
 static void send_atomic_response(struct rdma_qp *rdma, const struct wire_path *path)
@@ -93,12 +98,12 @@ static void send_atomic_response(struct rdma_qp *rdma, const struct wire_path *p
 	rdma_transmit(rdma, path, &headers, NULL, 0, 0);
 }
 
-static void send_response(struct rdma_qp *rdma, const struct wire_path *path)
+static bool send_response(struct rdma_qp *rdma, const struct wire_path *path)
 {
-	if (rdma->responder.reads[rdma->responder.read_first].atomic)
-		send_atomic_response(rdma, path);
-	else
-		send_read_response(rdma, path);
+	if (!rdma->responder.reads[rdma->responder.read_first].atomic)
+		return send_read_response(rdma, path);
+	send_atomic_response(rdma, path);
+	return true;
 }
 
 static void send_acknowledge(struct rdma_qp *rdma, const struct wire_path *path)
@@ -118,7 +123,7 @@ static void send_acknowledge(struct rdma_qp *rdma, const struct wire_path *path)
 		headers.aeth.syndrome = WIRE_AETH_ACK | WIRE_CREDITS_UNLIMITED;
 		break;
 	case RESPONSE_RNR:
-		headers.aeth.syndrome = WIRE_AETH_RNR_NAK | rdma->attributes.min_rnr_timer;
+		headers.aeth.syndrome = WIRE_AETH_RNR_NAK | responder->rnr_timer;
 		break;
 	default:
 		headers.aeth.syndrome = WIRE_AETH_NAK | responder->nak_code;
@@ -145,12 +150,14 @@ bool rc_respond_send(struct egress_source *source)
 		return false;
 	}
 	for (unsigned int i = 0; i < EGRESS_BURST && mac_ready(nic); i++) {
-		if (responder->read_count)
-			send_response(rdma, path);
-		else if (responder->response)
+		if (responder->read_count) {
+			if (!send_response(rdma, path))
+				return false;
+		} else if (responder->response) {
 			send_acknowledge(rdma, path);
-		else
+		} else {
 			return false;
+		}
 	}
 	return responder->read_count || responder->response;
 }

@@ -9,6 +9,9 @@
 /* PSNs this far behind the expected one are duplicates, the other half is ahead (IBTA 9.7.1). */
 #define PSN_HALF		0x800000U
 
+#define ABSENT_TIMER_FIRST	12	/* 0.64 ms */
+#define ABSENT_TIMER_LAST	24	/* 40.96 ms */
+
 static void respond(struct rdma_qp *rdma, enum response response)
 {
 	rdma->responder.response = (uint8_t)response;
@@ -51,13 +54,37 @@ static void refuse_receive(struct rdma_qp *rdma, uint8_t status, uint8_t code)
 	rc_responder_refuse(rdma, code, 0);
 }
 
-static void not_ready(struct rdma_qp *rdma)
+static void not_ready(struct rdma_qp *rdma, uint8_t timer)
 {
 	struct responder *responder = &rdma->responder;
 
 	qp_count(rdma->qp, rnr_nak_sent, 1);
 	responder->nak_sent = true;
+	responder->rnr_timer = timer;
 	respond(rdma, RESPONSE_RNR);
+}
+
+/*
+ * How long the peer is to wait for a page (IBTA table 45): twice as long each
+ * time, so that few retries last while a host reads it from a disk. 0 is the longest.
+ */
+static uint8_t absent_timer(struct rdma_qp *rdma)
+{
+	struct page_fault *fault = &rdma->responder.fault;
+	uint8_t least = rdma->attributes.min_rnr_timer;
+	uint8_t timer = (uint8_t)(ABSENT_TIMER_FIRST + 2 * fault->answers);
+
+	if (timer < ABSENT_TIMER_LAST)
+		fault->answers++;
+	return !least || least > timer ? least : timer;
+}
+
+void rc_responder_absent(struct rdma_qp *rdma)
+{
+	if (page_fault_waits(rdma, &rdma->responder.fault))
+		not_ready(rdma, absent_timer(rdma));
+	else
+		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
 }
 
 /* A receive for this message; false: there is none, and that is answered. */
@@ -65,12 +92,15 @@ static bool get_receive(struct rdma_qp *rdma)
 {
 	struct responder *responder = &rdma->responder;
 
+	/* It was taken when the packet came before, and a page of it was absent. */
+	if (rdma->receive_held)
+		return true;
 	switch (rdma_peek_receive(rdma, &responder->receive)) {
 	case RECEIVE_OK:
 		rdma_take_receive(rdma);
 		return true;
 	case RECEIVE_EMPTY:
-		not_ready(rdma);
+		not_ready(rdma, rdma->attributes.min_rnr_timer);
 		return false;
 	case RECEIVE_BAD:
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_OPERATION, 0);
@@ -126,6 +156,7 @@ static void accept(struct rdma_qp *rdma, const struct wire_packet *packet, uint3
 
 	qp_count(rdma->qp, rx_payload_bytes, packet->payload_length);
 	rc_responder_count(rdma, packet);
+	page_fault_over(&responder->fault);
 	responder->expected_psn = (responder->expected_psn + psns) & WIRE_PSN_MASK;
 	/* A NAK that is still to be sent asks for what is expected now. */
 	responder->nak_sent = responder->response == RESPONSE_NAK;
@@ -140,6 +171,7 @@ static void execute_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 	struct responder *responder = &rdma->responder;
 	bool ends = packet->opcode->flags & WIRE_ENDS;
 	bool invalidates = packet->opcode->extensions & WIRE_IETH;
+	enum payload_result result;
 
 	if (invalidates && key_may_invalidate(&rdma->qp->remote, packet->headers.invalidate_key)) {
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
@@ -155,9 +187,14 @@ static void execute_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 		refuse_receive(rdma, TERN_WC_LOCAL_LENGTH, WIRE_NAK_INVALID_REQUEST);
 		return;
 	}
-	if (payload_scatter(rdma_receive_user(rdma), responder->receive.sges,
-			    responder->receive.sge_count, TERN_ACCESS_LOCAL_WRITE,
-			    responder->received, packet->payload, packet->payload_count)) {
+	result = payload_scatter(rdma_receive_user(rdma), responder->receive.sges,
+				 responder->receive.sge_count, TERN_ACCESS_LOCAL_WRITE,
+				 responder->received, packet->payload, packet->payload_count);
+	if (result == PAYLOAD_ABSENT && page_fault_waits(rdma, &responder->fault)) {
+		not_ready(rdma, absent_timer(rdma));
+		return;
+	}
+	if (result) {
 		refuse_receive(rdma, TERN_WC_LOCAL_PROTECTION, WIRE_NAK_REMOTE_OPERATION);
 		return;
 	}
@@ -239,6 +276,9 @@ static void execute_write(struct rdma_qp *rdma, const struct wire_packet *packet
 		break;
 	case PAYLOAD_KEY:
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_ACCESS, TERN_EVENT_QP_ACCESS_ERROR);
+		return;
+	case PAYLOAD_ABSENT:
+		rc_responder_absent(rdma);
 		return;
 	default:
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_OPERATION, TERN_EVENT_QP_FATAL);
@@ -331,10 +371,30 @@ static void response_acknowledges(struct responder *responder)
 		responder->response = RESPONSE_NONE;
 }
 
+/*
+ * Before a READ is taken the peer can be told to wait without an end; afterwards
+ * its answer waits, on the time of the peer's timer. So look at what is sent next.
+ */
+static bool read_absent(struct rdma_qp *rdma, const struct wire_headers *headers)
+{
+	uint32_t length = READ_PACKETS_MAX * rdma->path_mtu;
+	struct sge source = { .address = headers->reth.address, .length = headers->reth.length,
+			      .key = headers->reth.key };
+
+	if (length > source.length)
+		length = source.length;
+	return payload_present(&rdma->qp->remote, &source, 1, TERN_ACCESS_REMOTE_READ, 0, length,
+			       false) == PAYLOAD_ABSENT;
+}
+
 static void execute_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	if (!has_resources(rdma) || !read_allowed(rdma, packet))
 		return;
+	if (read_absent(rdma, &packet->headers)) {
+		rc_responder_absent(rdma);
+		return;
+	}
 	accept(rdma, packet, response_packets(rdma, packet->headers.reth.length));
 	response_acknowledges(&rdma->responder);
 	queue_read(rdma, packet, false);

@@ -12,6 +12,7 @@
 struct rdma_nic {
 	struct send_wqe wqe;			/* fetched and not yet admitted */
 	uint32_t requests_shared;		/* of REQUESTS_SHARED: in use */
+	unsigned int kept;			/* datagrams, see ud_kept.c */
 	uint8_t bounce[PAYLOAD_BOUNCE_BYTES];	/* payload_gather(): what cannot be mapped */
 	uint8_t received[WIRE_PACKET_BYTES_MAX]; /* a frame that came in odd pieces */
 };

@@ -223,10 +223,13 @@ void rdma_fail(struct qp *qp, uint8_t event)
 	qp_set_state(qp, TERN_QP_ERROR);
 	timer_cancel(nic_of(rdma), &rdma->requester.timer);
 	rdma->requester.deadline = 0;
+	page_fault_forget(&rdma->requester.fault);
+	ud_kept_drop(rdma);
 	/* A NAK that ends the connection, and the READs before it, are still to be sent. */
 	if (!connection_ends(responder)) {
 		responder->read_count = 0;
 		responder->response = RESPONSE_NONE;
+		page_fault_forget(&responder->fault);
 	}
 	egress_activate(nic_of(rdma), &rdma->requester.source);
 	if (event)
@@ -314,6 +317,7 @@ static bool create(struct qp *qp)
 	if (!timer_reserve(nic, 1))
 		goto free_ring;
 	timer_init(&requester->timer, rc_requester_timer);
+	list_init(&rdma->kept);
 	rdma->qp = qp;
 	rdma->srq = qp->srq;
 	list_init(&rdma->xrc_target);
@@ -340,6 +344,7 @@ static void destroy(struct qp *qp)
 
 	multicast_forget(qp);
 	xrc_leave(rdma);
+	ud_kept_drop(rdma);
 	timer_cancel(nic, &rdma->requester.timer);
 	timer_release(nic, 1);
 	nic->rdma->requests_shared -= rdma->requester.ring_size - REQUESTS_MIN;

@@ -12,6 +12,8 @@
  *   xrc.c		the SRQ of what XRC targets receive
  *   uc.c		what UC queue pairs receive
  *   ud.c		datagrams, both directions
+ *   ud_kept.c		datagrams that wait for a page
+ *   page_fault.c	pages on demand
  *   multicast.c	datagrams to many
  *   qp_modify.c	MODIFY_QP and QUERY_QP
  *   rdma_qp.c		what they share: completions, errors, flushing
@@ -24,6 +26,7 @@
 #include "byteorder.h"
 #include "egress.h"
 #include "nic.h"
+#include "page_fault.h"
 #include "qp.h"
 #include "rdma_nic.h"
 #include "timer.h"
@@ -97,6 +100,7 @@ struct requester {
 	uint8_t since_ack_request;	/* packets */
 	bool waits_rnr;			/* the timer ends an RNR wait */
 	bool skip_implied;		/* it went back to acked_psn once: wait for progress */
+	struct page_fault fault;	/* nothing is sent while it waits */
 	uint64_t deadline;		/* of the retransmission timer */
 	struct timer timer;
 	struct egress_source source;
@@ -161,8 +165,10 @@ struct responder {
 	struct atomic_result results[READ_RESPONDER_MAX];
 	uint64_t results_saved;		/* free-running; the next one's place */
 	uint8_t response;		/* enum response */
+	uint8_t rnr_timer;		/* of RESPONSE_RNR */
 	uint8_t nak_code;		/* of RESPONSE_NAK... */
 	uint32_t nak_psn;		/* ...and where the connection ends, unless for sequence */
+	struct page_fault fault;
 	struct egress_source source;
 };
 
@@ -185,6 +191,8 @@ struct rdma_qp {
 	struct requester requester;	/* UD uses source only */
 	struct responder responder;	/* RC, UC */
 	uint32_t ud_psn;
+	struct list kept;		/* datagrams, see ud_kept.c */
+	unsigned int kept_count;
 	unsigned int multicast_groups;	/* that it is attached to */
 	uint64_t packets_sent, packets_received, retransmissions, rnr_naks_received;
 };
@@ -343,6 +351,9 @@ void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 /* Answer with a NAK that ends the connection; @event may be 0. */
 void rc_responder_refuse(struct rdma_qp *rdma, uint8_t code, uint8_t event);
 
+/* Memory that the peer's request names is absent: it waits, or the host says it is not to come. */
+void rc_responder_absent(struct rdma_qp *rdma);
+
 /*
  * May the peer have the range that it names? Without data none is needed
  * (IBTA C9-88), and key 0 says so; a key that is named all the same is checked,
@@ -388,5 +399,7 @@ void uc_receive(struct rdma_qp *rdma, const struct wire_packet *packet);
 /* ud.c */
 bool ud_send(struct egress_source *source);
 void ud_receive(struct rdma_qp *rdma, const struct wire_packet *packet);
+/* To its next receive; false: a page of that is absent, @packet waits. */
+bool ud_deliver(struct rdma_qp *rdma, const struct wire_packet *packet);
 
 #endif /* TERN_RDMA_QP_H */

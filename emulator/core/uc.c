@@ -70,6 +70,7 @@ static void accept(struct rdma_qp *rdma, const struct wire_packet *packet, enum 
 {
 	bool ends = packet->opcode->flags & WIRE_ENDS;
 
+	page_fault_over(&rdma->responder.fault);
 	rdma->responder.received += packet->payload_length;
 	rdma->responder.message = (uint8_t)(ends ? MESSAGE_NONE : message);
 	qp_count(rdma->qp, rx_payload_bytes, packet->payload_length);
@@ -79,6 +80,7 @@ static void accept(struct rdma_qp *rdma, const struct wire_packet *packet, enum 
 static void receive_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	struct responder *responder = &rdma->responder;
+	enum payload_result result;
 
 	if (packet->opcode->flags & WIRE_STARTS) {
 		if (!get_receive(rdma))
@@ -89,9 +91,15 @@ static void receive_send(struct rdma_qp *rdma, const struct wire_packet *packet)
 		drop(rdma);
 		return;
 	}
-	if (payload_scatter(rdma_receive_user(rdma), responder->receive.sges,
-			    responder->receive.sge_count, TERN_ACCESS_LOCAL_WRITE,
-			    responder->received, packet->payload, packet->payload_count)) {
+	result = payload_scatter(rdma_receive_user(rdma), responder->receive.sges,
+				 responder->receive.sge_count, TERN_ACCESS_LOCAL_WRITE,
+				 responder->received, packet->payload, packet->payload_count);
+	/* Nobody can be told to wait: this message is lost, the next one finds the page. */
+	if (result == PAYLOAD_ABSENT && page_fault_waits(rdma, &responder->fault)) {
+		drop(rdma);
+		return;
+	}
+	if (result) {
 		receive_failed(rdma);
 		return;
 	}
@@ -137,6 +145,12 @@ static void receive_write(struct rdma_qp *rdma, const struct wire_packet *packet
 		break;
 	case PAYLOAD_KEY:
 		drop_for_access(rdma);
+		return;
+	case PAYLOAD_ABSENT:
+		if (page_fault_waits(rdma, &responder->fault))
+			drop(rdma);
+		else
+			drop_for_access(rdma);
 		return;
 	default:
 		drop(rdma);

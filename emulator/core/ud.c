@@ -34,12 +34,12 @@ static uint8_t check(const struct rdma_qp *rdma, const struct send_wqe *wqe, enu
 	return TERN_WC_SUCCESS;
 }
 
-static uint8_t send_datagram(struct rdma_qp *rdma, const struct send_wqe *wqe,
-			     const struct wire_path *path)
+/* @payload: unless it is inline. */
+static void send_datagram(struct rdma_qp *rdma, const struct send_wqe *wqe,
+			  const struct wire_path *path, struct payload *payload)
 {
 	uint32_t qkey = from_le32(wqe->address->qkey);
 	struct tern_segment inlined = { .base = wqe->inline_data, .length = (size_t)wqe->length };
-	struct payload payload;
 	struct wire_headers headers = {
 		.opcode = wqe->opcode == TERN_WQE_SEND ? WIRE_UD_SEND_ONLY :
 							 WIRE_UD_SEND_ONLY_IMMEDIATE,
@@ -56,14 +56,10 @@ static uint8_t send_datagram(struct rdma_qp *rdma, const struct send_wqe *wqe,
 	if (wqe->inline_data) {
 		rdma_transmit(rdma, path, &headers, &inlined, inlined.length ? 1 : 0,
 			      inlined.length);
-		return TERN_WC_SUCCESS;
+		return;
 	}
-	if (payload_gather(&payload, &rdma->qp->local, wqe->sges, wqe->sge_count, 0, 0,
-			   (size_t)wqe->length))
-		return TERN_WC_LOCAL_PROTECTION;
-	rdma_transmit(rdma, path, &headers, payload.segments, payload.count, payload.length);
-	payload_release(&payload);
-	return TERN_WC_SUCCESS;
+	rdma_transmit(rdma, path, &headers, payload->segments, payload->count, payload->length);
+	payload_release(payload);
 }
 
 /* Take one work request and send it; false: there is none. */
@@ -71,12 +67,14 @@ static bool send_one(struct rdma_qp *rdma)
 {
 	struct send_wqe *wqe = &nic_of(rdma)->rdma->wqe;
 	struct work_queue *sq = &rdma->qp->sq;
+	enum payload_result result = PAYLOAD_OK;
 	struct request request;
+	struct payload payload;
 	struct wire_path path;
 	enum wqe_error error;
 	uint8_t status;
 
-	if (!work_queue_posted(sq))
+	if (!work_queue_posted(sq) || rdma->requester.fault.number)
 		return false;
 	error = send_wqe_fetch(sq, sq->next, wqe);
 	request.index = wqe->index;
@@ -84,9 +82,17 @@ static bool send_one(struct rdma_qp *rdma)
 	request.opcode = wqe->opcode;
 	request.flags = wqe->flags;
 	status = check(rdma, wqe, error, &path);
+	if (!status && wqe->opcode != TERN_WQE_NOP && !wqe->inline_data)
+		result = payload_gather(&payload, &rdma->qp->local, wqe->sges, wqe->sge_count, 0,
+					0, (size_t)wqe->length);
+	if (result == PAYLOAD_ABSENT && page_fault_waits(rdma, &rdma->requester.fault))
+		return false;
+	page_fault_over(&rdma->requester.fault);
+	if (result)
+		status = TERN_WC_LOCAL_PROTECTION;
 	work_queue_take(sq, wqe->blocks);
 	if (!status && wqe->opcode != TERN_WQE_NOP)
-		status = send_datagram(rdma, wqe, &path);
+		send_datagram(rdma, wqe, &path, &payload);
 	/* Over loopback the queue pair may have failed meanwhile; this one is done all the same. */
 	rdma_complete_send(rdma, &request, status, 0);
 	if (status && rdma->qp->state == TERN_QP_RTS)
@@ -159,46 +165,68 @@ static void complete(struct rdma_qp *rdma, const struct wire_packet *packet, uin
 	rdma_complete_receive(rdma, &cqe, index);
 }
 
-void ud_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
+static enum payload_result scatter(const struct key_user *user, const struct receive_wqe *wqe,
+				   const struct wire_packet *packet)
 {
-	const struct key_user *user = rdma_receive_user(rdma);
-	struct qp *qp = rdma->qp;
-	struct receive_wqe wqe;
 	uint8_t grh[TERN_GRH_BYTES];
 	struct tern_segment segment = { .base = grh, .length = sizeof(grh) };
+	enum payload_result result;
 
-	if (!responds(qp)) {
-		qp_count(qp, rx_no_qp, 1);
-		return;
-	}
-	if (packet->headers.deth.qkey != rdma->qkey) {
-		qp_count(qp, rx_qkey_violations, 1);
-		return;
-	}
+	fill_grh(grh, packet);
+	result = payload_scatter(user, wqe->sges, wqe->sge_count, TERN_ACCESS_LOCAL_WRITE, 0,
+				 &segment, 1);
+	if (result)
+		return result;
+	return payload_scatter(user, wqe->sges, wqe->sge_count, TERN_ACCESS_LOCAL_WRITE,
+			       TERN_GRH_BYTES, packet->payload, packet->payload_count);
+}
+
+bool ud_deliver(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	enum payload_result result;
+	struct receive_wqe wqe;
+
 	switch (rdma_peek_receive(rdma, &wqe)) {
 	case RECEIVE_OK:
 		break;
 	case RECEIVE_BAD:
-		rdma_fail(qp, 0);
-		return;
+		rdma_fail(rdma->qp, 0);
+		return true;
 	default:
-		qp_count(qp, rx_ud_dropped, 1);
-		return;
+		qp_count(rdma->qp, rx_ud_dropped, 1);
+		return true;
 	}
 	if (packet->payload_length + TERN_GRH_BYTES > wqe.length) {
-		qp_count(qp, rx_ud_dropped, 1);
-		return;
+		qp_count(rdma->qp, rx_ud_dropped, 1);
+		return true;
 	}
+	/* The receive is taken after that: a datagram that waits has none. */
+	result = scatter(rdma_receive_user(rdma), &wqe, packet);
+	if (result == PAYLOAD_ABSENT && page_fault_waits(rdma, &rdma->responder.fault))
+		return false;
 	rdma_take_receive(rdma);
-	fill_grh(grh, packet);
-	if (payload_scatter(user, wqe.sges, wqe.sge_count, TERN_ACCESS_LOCAL_WRITE, 0,
-			    &segment, 1) ||
-	    payload_scatter(user, wqe.sges, wqe.sge_count, TERN_ACCESS_LOCAL_WRITE,
-			    TERN_GRH_BYTES, packet->payload, packet->payload_count)) {
+	if (result) {
 		complete(rdma, packet, wqe.index, TERN_WC_LOCAL_PROTECTION);
-		rdma_fail(qp, 0);
+		rdma_fail(rdma->qp, 0);
+		return true;
+	}
+	page_fault_over(&rdma->responder.fault);
+	qp_count(rdma->qp, rx_payload_bytes, packet->payload_length);
+	complete(rdma, packet, wqe.index, TERN_WC_SUCCESS);
+	return true;
+}
+
+void ud_receive(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	if (!responds(rdma->qp)) {
+		qp_count(rdma->qp, rx_no_qp, 1);
 		return;
 	}
-	qp_count(qp, rx_payload_bytes, packet->payload_length);
-	complete(rdma, packet, wqe.index, TERN_WC_SUCCESS);
+	if (packet->headers.deth.qkey != rdma->qkey) {
+		qp_count(rdma->qp, rx_qkey_violations, 1);
+		return;
+	}
+	/* Behind others that wait. */
+	if (rdma->kept_count || !ud_deliver(rdma, packet))
+		ud_keep(rdma, packet);
 }
