@@ -194,13 +194,33 @@ int tern_cq_listen(struct tern_device *tern, struct tern_cq_listener *listener);
 void tern_cq_unlisten(struct tern_device *tern, struct tern_cq_listener *listener);
 
 /**
+ * struct tern_page_fault - an access waits for a page, and for KEY_RESUME
+ * @number: of the fault
+ * @key: index of the key
+ * @address: I/O virtual address in the region
+ * @length: bytes from there on that would be of use
+ * @responder: of the queue pair's responder, or a receive; else of the requester
+ * @write: the device is to write there
+ */
+struct tern_page_fault {
+	u32 number;
+	u32 key;
+	u64 address;
+	u32 length;
+	bool responder;
+	bool write;
+};
+
+/**
  * struct tern_qp_listener - takes the events of a queue pair
  * @qpn: its number
  * @event: TERN_EVENT_QP_*; the context is that of struct tern_cq_listener's calls
+ * @page_fault: may be NULL; the same context
  */
 struct tern_qp_listener {
 	u32 qpn;
 	void (*event)(struct tern_qp_listener *listener, u8 type);
+	void (*page_fault)(struct tern_qp_listener *listener, const struct tern_page_fault *fault);
 };
 
 int tern_qp_listen(struct tern_device *tern, struct tern_qp_listener *listener);

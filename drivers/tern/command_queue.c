@@ -31,6 +31,7 @@ int tern_command_queue_create(struct tern_adapter *adapter)
 		return -ENOMEM;
 	queue->adapter = adapter;
 	spin_lock_init(&queue->lock);
+	mutex_init(&queue->reserved_lock);
 	sema_init(&queue->free, TERN_COMMAND_QUEUE_ENTRIES - TERN_COMMAND_RESERVED_SLOTS);
 	for (i = 0; i < TERN_COMMAND_QUEUE_ENTRIES; i++) {
 		init_completion(&queue->slots[i].done);
@@ -194,8 +195,9 @@ static void tern_command_queue_look(struct tern_command_queue *queue)
 }
 
 /* A slot for the command, which is in flight then; or NULL. */
-static struct tern_command_slot *tern_command_submit(struct tern_command_queue *queue, u16 opcode,
-						     u32 number, const void *body, size_t length)
+static struct tern_command_slot *tern_command_submit(struct tern_command_queue *queue,
+						     bool reserved, u16 opcode, u32 number,
+						     const void *body, size_t length)
 {
 	struct tern_command_slot *slot = NULL;
 	struct tern_command *command;
@@ -204,8 +206,11 @@ static struct tern_command_slot *tern_command_submit(struct tern_command_queue *
 	spin_lock_irq(&queue->lock);
 	if (!queue->running)
 		goto unlock;
-	i = find_first_zero_bit(queue->busy,
-				TERN_COMMAND_QUEUE_ENTRIES - TERN_COMMAND_RESERVED_SLOTS);
+	if (reserved)
+		i = TERN_COMMAND_QUEUE_ENTRIES - 1;
+	else
+		i = find_first_zero_bit(queue->busy, TERN_COMMAND_QUEUE_ENTRIES -
+						     TERN_COMMAND_RESERVED_SLOTS);
 	__set_bit(i, queue->busy);
 	slot = &queue->slots[i];
 	/* Another generation than at the slot's last use, so that late answers are noticed. */
@@ -257,6 +262,38 @@ static void tern_command_wait(struct tern_command_queue *queue, struct tern_comm
 	}
 }
 
+/* The caller may use a slot of the kind. */
+static int tern_command_run(struct tern_command_queue *queue, bool reserved, u16 opcode,
+			    u32 number, const void *body, size_t length,
+			    struct tern_command_answer *answer)
+{
+	struct tern_command_slot *slot;
+	int err = -EIO;
+
+	slot = tern_command_submit(queue, reserved, opcode, number, body, length);
+	if (!slot)
+		return -EIO;
+	tern_command_wait(queue, slot);
+	spin_lock_irq(&queue->lock);
+	if (slot->answered) {
+		answer->status = slot->status;
+		answer->syndrome = slot->syndrome;
+		memcpy(answer->result, slot->result, sizeof(answer->result));
+		err = 0;
+	}
+	__clear_bit(slot - queue->slots, queue->busy);
+	spin_unlock_irq(&queue->lock);
+	return err;
+}
+
+static void tern_command_trace(struct tern_command_queue *queue, u16 opcode, u32 number, int err,
+			       const struct tern_command_answer *answer, u64 start)
+{
+	trace_tern_command(tern_dev(queue->adapter), opcode, number, err,
+			   err ? 0 : answer->status, err ? 0 : answer->syndrome,
+			   ktime_get_ns() - start);
+}
+
 /**
  * tern_command_queue_execute() - execute a command
  * @queue: the queue
@@ -273,8 +310,7 @@ int tern_command_queue_execute(struct tern_command_queue *queue, u16 opcode, u32
 			       struct tern_command_answer *answer)
 {
 	u64 start = ktime_get_ns();
-	struct tern_command_slot *slot;
-	int err = -EIO;
+	int err;
 
 	might_sleep();
 	if (WARN_ON_ONCE(length > TERN_COMMAND_BODY_BYTES))
@@ -282,22 +318,32 @@ int tern_command_queue_execute(struct tern_command_queue *queue, u16 opcode, u32
 
 	/* Slots become free even when the device is dead, so this ends. */
 	down(&queue->free);
-	slot = tern_command_submit(queue, opcode, number, body, length);
-	if (slot) {
-		tern_command_wait(queue, slot);
-		spin_lock_irq(&queue->lock);
-		if (slot->answered) {
-			answer->status = slot->status;
-			answer->syndrome = slot->syndrome;
-			memcpy(answer->result, slot->result, sizeof(answer->result));
-			err = 0;
-		}
-		__clear_bit(slot - queue->slots, queue->busy);
-		spin_unlock_irq(&queue->lock);
-	}
+	err = tern_command_run(queue, false, opcode, number, body, length, answer);
 	up(&queue->free);
-	trace_tern_command(tern_dev(queue->adapter), opcode, number, err,
-			   err ? 0 : answer->status, err ? 0 : answer->syndrome,
-			   ktime_get_ns() - start);
+	tern_command_trace(queue, opcode, number, err, answer, start);
+	return err;
+}
+
+int tern_command_queue_execute_reserved(struct tern_command_queue *queue, u16 opcode, u32 number,
+					const void *body, size_t length,
+					struct tern_command_answer *answer)
+{
+	u64 start = ktime_get_ns();
+	int err;
+
+	might_sleep();
+	if (WARN_ON_ONCE(length > TERN_COMMAND_BODY_BYTES))
+		return -EINVAL;
+
+	/* Many ranges may be invalidated at a time: an ordinary slot, if one is free. */
+	if (!down_trylock(&queue->free)) {
+		err = tern_command_run(queue, false, opcode, number, body, length, answer);
+		up(&queue->free);
+	} else {
+		mutex_lock(&queue->reserved_lock);
+		err = tern_command_run(queue, true, opcode, number, body, length, answer);
+		mutex_unlock(&queue->reserved_lock);
+	}
+	tern_command_trace(queue, opcode, number, err, answer, start);
 	return err;
 }

@@ -3,6 +3,7 @@
 #define TERN_COMMAND_QUEUE_H
 
 #include <linux/completion.h>
+#include <linux/mutex.h>
 #include <linux/semaphore.h>
 #include <linux/spinlock.h>
 
@@ -12,8 +13,8 @@
 #define TERN_COMMAND_QUEUE_ENTRIES	BIT(TERN_COMMAND_QUEUE_SHIFT)
 
 /*
- * One slot is never given to a command that sleeps: it is for the MMU
- * notifier's, which may neither wait for a slot nor allocate.
+ * One slot is never given to an ordinary command: it is for those of MMU
+ * notifiers, which may not wait for one that waits for them.
  */
 #define TERN_COMMAND_RESERVED_SLOTS	1
 
@@ -46,6 +47,7 @@ struct tern_command_slot {
  * @busy: slots in use
  * @slots: the commands
  * @free: counts free slots, the reserved ones not included
+ * @reserved_lock: who holds it may use the reserved slot
  * @timeout: of a command, in jiffies
  * @ring: what the device reads
  * @ring_dma: its bus address
@@ -65,6 +67,7 @@ struct tern_command_queue {
 	DECLARE_BITMAP(busy, TERN_COMMAND_QUEUE_ENTRIES);
 	struct tern_command_slot slots[TERN_COMMAND_QUEUE_ENTRIES];
 	struct semaphore free;
+	struct mutex reserved_lock;	/* the reserved slot */
 	unsigned long timeout;
 	struct tern_command *ring;
 	dma_addr_t ring_dma;
@@ -95,5 +98,9 @@ void tern_command_queue_interrupt(struct tern_command_queue *queue);
 int tern_command_queue_execute(struct tern_command_queue *queue, u16 opcode, u32 number,
 			       const void *body, size_t length,
 			       struct tern_command_answer *answer);
+/* The same, for MMU notifiers: allocates nothing, waits for no command but their own. */
+int tern_command_queue_execute_reserved(struct tern_command_queue *queue, u16 opcode, u32 number,
+					const void *body, size_t length,
+					struct tern_command_answer *answer);
 
 #endif /* TERN_COMMAND_QUEUE_H */

@@ -6,6 +6,7 @@
 #include "command_queue.h"
 #include "commands.h"
 #include "health.h"
+#include "tern_paging.h"
 
 static int tern_command_errno(u16 status)
 {
@@ -392,6 +393,63 @@ int tern_cmd_set_station_address(struct tern_device *tern, const u8 *mac)
 	return tern_command_execute(tern, TERN_COMMAND_SET_STATION_ADDRESS, 0, &body, sizeof(body),
 				    NULL);
 }
+
+/**
+ * tern_cmd_key_invalidate_pages() - end all use of pages whose entries were cleared
+ * @tern: the function
+ * @index: of the key
+ * @address: I/O virtual address of the first byte
+ * @length: how many
+ *
+ * For MMU notifiers: allocates nothing, and ends in the time of one command of theirs.
+ *
+ * Return: 0; -ENOENT when there is no such key, -EIO when the device is dead: then nothing is
+ * accessed either. Another error is that of a device that may go on accessing the pages; it has
+ * been declared dead.
+ */
+int tern_cmd_key_invalidate_pages(struct tern_device *tern, u32 index, u64 address, u64 length)
+{
+	struct tern_adapter *adapter = tern_adapter(tern);
+	struct tern_command_key_invalidate_pages body = {
+		.address = cpu_to_le64(address),
+		.length = cpu_to_le64(length),
+	};
+	struct tern_command_answer answer;
+	int err;
+
+	err = tern_command_queue_execute_reserved(adapter->commands,
+						  TERN_COMMAND_KEY_INVALIDATE_PAGES, index, &body,
+						  sizeof(body), &answer);
+	if (!err)
+		err = tern_command_errno(answer.status);
+	/* The region is being destroyed, or is not made yet. */
+	if (err == -ENOENT)
+		return err;
+	return tern_cmd_destroyed(tern, err);
+}
+EXPORT_SYMBOL_NS_GPL(tern_cmd_key_invalidate_pages, TERN_NAMESPACE);
+
+/**
+ * tern_cmd_key_resume() - let an access that waits for a page be made again
+ * @tern: the function
+ * @qpn: number of the queue pair
+ * @fault: number of the fault
+ * @status: TERN_RESUME_*
+ *
+ * A fault that does not wait any more is no error.
+ *
+ * Return: as tern_command_execute()
+ */
+int tern_cmd_key_resume(struct tern_device *tern, u32 qpn, u32 fault, u8 status)
+{
+	struct tern_command_key_resume body = {
+		.fault = cpu_to_le32(fault),
+		.status = status,
+	};
+
+	return tern_command_execute(tern, TERN_COMMAND_KEY_RESUME, qpn, &body, sizeof(body), NULL);
+}
+EXPORT_SYMBOL_NS_GPL(tern_cmd_key_resume, TERN_NAMESPACE);
 
 int tern_cmd_set_receive_mode(struct tern_device *tern, u32 flags, u32 default_qpn)
 {

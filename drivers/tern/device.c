@@ -29,6 +29,7 @@
 	 BIT_ULL(TERN_FEATURE_RECEIVE_HASHING_QP) |			\
 	 BIT_ULL(TERN_FEATURE_DEVICE_MEMORY) |				\
 	 BIT_ULL(TERN_FEATURE_COUNTER_SETS) |				\
+	 BIT_ULL(TERN_FEATURE_ON_DEMAND_PAGING) |			\
 	 BIT_ULL(TERN_FEATURE_TIMESTAMPS))
 
 static int tern_device_check_version(struct tern_adapter *adapter)

@@ -18,6 +18,7 @@
 #include "event_queue.h"
 #include "health.h"
 #include "registers.h"
+#include "tern_hw_page_fault.h"
 #include "tern_hw_pci.h"
 #include "trace.h"
 
@@ -56,6 +57,27 @@ static void tern_eq_handle_qp(struct tern_eq *eq, u8 type, u32 qpn)
 		tern_eq_unknown(eq, type, qpn);
 }
 
+static void tern_eq_handle_page_fault(struct tern_eq *eq, const struct tern_eqe *eqe, u32 qpn)
+{
+	struct tern_qp_listener *listener = xa_load(&eq->adapter->qp_listeners, qpn);
+	u64 data = le64_to_cpu(READ_ONCE(eqe->data[1]));
+	u8 subtype = READ_ONCE(eqe->subtype);
+	struct tern_page_fault fault = {
+		.number = le32_to_cpu(READ_ONCE(eqe->fault)),
+		.key = data >> TERN_PAGE_FAULT_KEY_SHIFT & TERN_NUMBER_MASK,
+		.address = le64_to_cpu(READ_ONCE(eqe->data[0])),
+		.length = data & TERN_PAGE_FAULT_LENGTH,
+		.responder = subtype & TERN_PAGE_FAULT_RESPONDER,
+		.write = subtype & TERN_PAGE_FAULT_WRITE,
+	};
+
+	lockdep_assert_held(&eq->lock);
+	if (listener && listener->page_fault)
+		listener->page_fault(listener, &fault);
+	else
+		tern_eq_unknown(eq, TERN_EVENT_PAGE_FAULT, qpn);
+}
+
 static void tern_eq_handle_srq(struct tern_eq *eq, u8 type, u32 srqn)
 {
 	struct tern_srq_listener *listener = xa_load(&eq->adapter->srq_listeners, srqn);
@@ -91,6 +113,9 @@ static void tern_eq_handle(struct tern_eq *eq, const struct tern_eqe *eqe)
 	case TERN_EVENT_SRQ_LIMIT:
 	case TERN_EVENT_SRQ_ERROR:
 		tern_eq_handle_srq(eq, type, number);
+		break;
+	case TERN_EVENT_PAGE_FAULT:
+		tern_eq_handle_page_fault(eq, eqe, number);
 		break;
 	case TERN_EVENT_PORT_STATE:
 		queue_work(tern_workqueue, &eq->adapter->link_work);
