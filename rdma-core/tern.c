@@ -47,6 +47,7 @@ static void tern_free_context(struct ibv_context *ibctx)
 }
 
 static const struct verbs_context_ops tern_context_ops = {
+	.advise_mr = ibv_cmd_advise_mr,
 	.alloc_dm = tern_alloc_dm,
 	.alloc_mw = tern_alloc_mw,
 	.alloc_parent_domain = tern_alloc_parent_domain,

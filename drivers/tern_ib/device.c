@@ -3,6 +3,7 @@
 #include <linux/netdevice.h>
 
 #include "internal.h"
+#include "odp.h"
 #include "verbs.h"
 #include "tern_hw_pci.h"
 
@@ -57,6 +58,7 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->device_cap_flags |= IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B;
 		attr->max_mw = caps->key_count - 1;
 	}
+	tern_ib_odp_describe(dev, attr);
 
 	if (tern_has(dev->tern, TERN_FEATURE_FLOW_STEERING))
 		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;

@@ -5,6 +5,7 @@
 #include <uapi/rdma/tern-abi.h>
 
 #include "internal.h"
+#include "odp.h"
 #include "verbs.h"
 
 static const struct ib_device_ops tern_ib_ops = {
@@ -137,15 +138,19 @@ static int tern_ib_probe(struct auxiliary_device *adev, const struct auxiliary_d
 		return -ENOMEM;
 	dev->tern = tern;
 	xa_init(&dev->kernel_cqs);
+	xa_init(&dev->odp_regions);
 	tern_ib_limits_from(&dev->limits, &tern->caps);
 	tern_ib_describe(dev);
 
 	err = ib_device_set_netdev(&dev->ib, tern->netdev, 1);
 	if (err)
 		goto dealloc;
-	err = tern_ib_events_begin(dev);
+	err = tern_ib_odp_begin(dev);
 	if (err)
 		goto dealloc;
+	err = tern_ib_events_begin(dev);
+	if (err)
+		goto end_odp;
 	err = ib_register_device(&dev->ib, "tern_%d", &tern->pdev->dev);
 	if (err)
 		goto end_events;
@@ -159,6 +164,8 @@ unregister:
 	ib_unregister_device(&dev->ib);
 end_events:
 	tern_ib_events_end(dev);
+end_odp:
+	tern_ib_odp_end(dev);
 dealloc:
 	ib_dealloc_device(&dev->ib);
 	return err;
@@ -171,7 +178,9 @@ static void tern_ib_remove(struct auxiliary_device *adev)
 	tern_ib_events_stop(dev);
 	ib_unregister_device(&dev->ib);
 	tern_ib_events_end(dev);
+	tern_ib_odp_end(dev);
 	WARN_ON(!xa_empty(&dev->kernel_cqs));
+	WARN_ON(!xa_empty(&dev->odp_regions));
 	ib_dealloc_device(&dev->ib);
 }
 

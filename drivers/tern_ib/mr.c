@@ -4,6 +4,7 @@
 
 #include "convert.h"
 #include "internal.h"
+#include "odp.h"
 #include "verbs.h"
 
 /*
@@ -179,8 +180,10 @@ struct ib_mr *tern_ib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64
 	err = ib_no_udata_io(udata);
 	if (err)
 		return ERR_PTR(err);
-	if (dmah || !tern_ib_access_known(dev, access))
+	if (dmah || !tern_ib_access_known(dev, access & ~IB_ACCESS_ON_DEMAND))
 		return ERR_PTR(-EOPNOTSUPP);
+	if (access & IB_ACCESS_ON_DEMAND)
+		return tern_ib_reg_odp_mr(ibpd, start, length, address, access);
 	if (!tern_ib_range_valid(dev, address, length))
 		return ERR_PTR(-EINVAL);
 
@@ -219,7 +222,7 @@ struct ib_mr *tern_ib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 len
 	mr = tern_ib_new_mr(dev);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	/* Its owner must not move it: the device has no page faults. */
+	/* Its owner must not move it: on demand are pages of processes only. */
 	dmabuf = ib_umem_dmabuf_get_pinned(&dev->ib, offset, length, fd, access);
 	if (IS_ERR(dmabuf)) {
 		err = PTR_ERR(dmabuf);
@@ -367,6 +370,8 @@ int tern_ib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		tern_page_tables_destroy(dev->tern, &mr->tables);
 		ib_umem_release(mr->umem);
 	}
+	if (mr->odp)
+		tern_ib_free_odp(mr->odp);
 	tern_ib_free_fast_list(dev, mr);
 	tern_ib_delete_mr(dev, mr);
 	return 0;

@@ -2,6 +2,7 @@
 /* Tern RDMA driver: queue pairs, made and destroyed. */
 #include "convert.h"
 #include "internal.h"
+#include "odp.h"
 #include "trace.h"
 #include "verbs.h"
 
@@ -189,6 +190,7 @@ int tern_ib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct i
 		goto free_queues;
 	qp->listener.qpn = qp->number;
 	qp->listener.event = tern_ib_qp_event;
+	tern_ib_qp_faults_init(dev, qp);
 	err = tern_qp_listen(dev->tern, &qp->listener);
 	if (err)
 		goto free_number;
@@ -225,6 +227,7 @@ leave_cqs:
 		tern_ib_qp_leave_cqs(dev, qp);
 unlisten:
 	tern_qp_unlisten(dev->tern, &qp->listener);
+	tern_ib_qp_faults_end(dev, qp);
 free_number:
 	tern_ib_qp_number_free(dev, qp);
 free_queues:
@@ -247,6 +250,7 @@ int tern_ib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (tern_ib_completes_in_kernel(qp))
 		tern_ib_qp_leave_cqs(dev, qp);
 	tern_qp_unlisten(dev->tern, &qp->listener);
+	tern_ib_qp_faults_end(dev, qp);
 	tern_ib_qp_number_free(dev, qp);
 	tern_ib_free_queues(dev, qp);
 	return 0;

@@ -6,6 +6,7 @@
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
@@ -22,6 +23,8 @@
  * @tern: the function
  * @limits: what objects may ask for
  * @kernel_cqs: CQs of kernel consumers, by number
+ * @odp_regions: regions on demand, by index of their key
+ * @fault_queue: maps pages on demand; NULL: there are none
  * @fatal_notifier: at tern.ko's chain, tells consumers; while the device is registered
  * @wake_notifier: at tern.ko's chain, wakes who waits for completions; until all have gone
  * @netdev_notifier: at the network stack's chain
@@ -33,6 +36,8 @@ struct tern_ib_device {
 	struct tern_device *tern;
 	struct tern_ib_limits limits;
 	struct xarray kernel_cqs;
+	struct xarray odp_regions;
+	struct workqueue_struct *fault_queue;
 	struct notifier_block fatal_notifier;
 	struct notifier_block wake_notifier;
 	struct notifier_block netdev_notifier;
@@ -90,12 +95,15 @@ struct tern_ib_fast_list {
 	bool posted;
 };
 
+struct tern_ib_odp;
+
 /**
  * struct tern_ib_mr - a memory region
  * @ib: the core's part
  * @index: of its key, 0 for the local DMA key
  * @umem: the process's memory
  * @tables: page list
+ * @odp: of a region on demand, which has neither
  * @fast: for fast registration
  * @access: rights that were asked for
  * @address: I/O virtual address of the first byte
@@ -107,6 +115,7 @@ struct tern_ib_mr {
 	u64 address;
 	struct ib_umem *umem;
 	struct tern_page_tables tables;
+	struct tern_ib_odp *odp;
 	struct tern_ib_fast_list fast;
 };
 
@@ -238,6 +247,20 @@ struct tern_ib_work_queue {
 	struct tern_ib_ring ring;
 };
 
+struct tern_ib_qp;
+
+/**
+ * struct tern_ib_fault - the page fault of a side of a queue pair
+ * @qp: the queue pair
+ * @fault: the last one
+ * @work: maps the page
+ */
+struct tern_ib_fault {
+	struct tern_ib_qp *qp;
+	struct tern_page_fault fault;
+	struct work_struct work;
+};
+
 /**
  * struct tern_ib_qp - a queue pair
  * @ib: the core's part
@@ -250,6 +273,8 @@ struct tern_ib_work_queue {
  * @rq: receive queue
  * @wqe: where send work requests are encoded; under the send queue's lock
  * @listener: takes its events
+ * @fault_lock: protects the faults of @faults
+ * @faults: of its requester, of its responder; unused without pages on demand
  * @mutex: serialises modify and query; protects remote_qpn, access
  * @state: written under @mutex and both work queues' locks; posting reads it under one of them
  * @remote_qpn: the peer
@@ -266,6 +291,8 @@ struct tern_ib_qp {
 	struct tern_ib_work_queue rq;
 	struct tern_ib_wqe wqe;
 	struct tern_qp_listener listener;
+	spinlock_t fault_lock;	/* fault of faults */
+	struct tern_ib_fault faults[2];
 	struct mutex mutex;	/* modify and query, remote_qpn, access */
 	enum ib_qp_state state;
 	u32 remote_qpn;
