@@ -295,7 +295,10 @@ static void attributes_access(struct kunit *test)
 	/* Memory windows are refused where they are made. */
 	attr.qp_access_flags = IB_ACCESS_MW_BIND;
 	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT), 0);
+	/* What regions have, to no use here. */
 	attr.qp_access_flags = IB_ACCESS_ON_DEMAND;
+	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT), 0);
+	attr.qp_access_flags = IB_ACCESS_HUGETLB;
 	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT),
 			-EINVAL);
 	attr.qp_access_flags = BIT(31);

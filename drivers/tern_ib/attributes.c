@@ -6,11 +6,14 @@
 #define TERN_IB_ATTRIBUTES_REFUSED						\
 	(IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE | IB_QP_CAP | IB_QP_RATE_LIMIT)
 
-/* Rights to operations that a device may lack: then nobody can use them. */
+/*
+ * Rights to operations that a device may lack: then nobody can use them.
+ * Programs give a queue pair what they gave its regions, ON_DEMAND too.
+ */
 #define TERN_IB_ACCESS_KNOWN							\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL | \
-	 IB_ACCESS_FLUSH_PERSISTENT)
+	 IB_ACCESS_FLUSH_PERSISTENT | IB_ACCESS_ON_DEMAND)
 
 /* An address that a queue pair or address handle is to send to. */
 int tern_ib_check_address(const struct tern_ib_limits *limits, const struct rdma_ah_attr *attr)
