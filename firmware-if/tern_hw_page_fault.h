@@ -48,6 +48,6 @@ struct tern_command_key_resume {
 static_assert(sizeof(struct tern_command_key_resume) == 16, "key resume command");
 
 #define TERN_RESUME_RETRY		0	/* make the access again */
-#define TERN_RESUME_FAIL		1	/* the same; if it faults there again it has failed */
+#define TERN_RESUME_FAIL		1	/* the same; if it faults again it has failed */
 
 #endif /* TERN_HW_PAGE_FAULT_H */

@@ -13,7 +13,8 @@
 
 /*
  * Events that wait for room: a COMPLETION and a CQ_ERROR of each CQ and the
- * events of each queue pair, two page faults among them, and SRQ. Beyond that the host makes them up, and they are lost.
+ * events of each queue pair, two page faults among them, and SRQ. Beyond that
+ * the host makes them up, and they are lost.
  */
 #define BACKLOG_MAX	(2 * CQ_COUNT + 14 * QP_COUNT + 2 * SRQ_COUNT)
 #define RETRY_NS	100000

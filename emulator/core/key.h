@@ -82,7 +82,8 @@ enum key_error key_resolve(const struct key_user *user, uint32_t key, uint64_t a
 
 /*
  * Copy from or to byte @offset of the range. 0, -EFAULT when memory or page is
- * not there, -EAGAIN when function.absent says which page is to come. Writes are in ascending order, the last cache line last.
+ * not there, -EAGAIN when function.absent says which page is to come. Writes
+ * are in ascending order, the last cache line last.
  */
 int key_range_read(const struct key_range *range, uint64_t offset, void *buffer, size_t length);
 int key_range_write(const struct key_range *range, uint64_t offset, const void *buffer,
@@ -94,7 +95,7 @@ int key_range_write(const struct key_range *range, uint64_t offset, const void *
  * ...) within this core call. One that maps for write copies by copy_in_order().
  */
 void *key_range_map(const struct key_range *range, uint64_t offset, size_t *length, bool write);
-/* Are all pages of the range there? 0 or -EAGAIN, as above; other errors are found by the access. */
+/* Are all pages there? 0 or -EAGAIN, as above; other errors are found by the access. */
 int key_range_present(const struct key_range *range, bool write);
 
 /*

@@ -37,8 +37,8 @@ static enum payload_result sge_failed(const struct key_range *range, uint64_t re
 }
 
 /* Copy the rest of a packet's payload from one SGE behind what the bounce buffer holds. */
-static enum payload_result gather_copy(struct payload *payload, const struct key_range *range, uint64_t offset,
-			size_t length, size_t *bounced)
+static enum payload_result gather_copy(struct payload *payload, const struct key_range *range,
+				       uint64_t offset, size_t length, size_t *bounced)
 {
 	uint8_t *to = payload->fn->nic->rdma->bounce + *bounced;
 	struct tern_segment *last = payload->count ? &payload->segments[payload->count - 1] : NULL;
