@@ -121,6 +121,12 @@ void test_dm_copies(void);
 void test_dm_owners(void);
 void test_dm_mappings(void);
 void test_dm_regions(void);
+/* rules_demand.c */
+void test_demand_changes(void);
+void test_demand_fork(void);
+void test_demand_traffic(void);
+void test_demand_missing(void);
+void test_demand_advice(void);
 /* rules_multicast.c */
 void test_multicast(void);
 void test_multicast_limits(void);
