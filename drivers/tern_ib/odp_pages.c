@@ -270,18 +270,21 @@ static int tern_ib_odp_map_piece(struct tern_ib_odp_range *range, u64 start, u64
 	int err;
 
 	lockdep_assert_held(&range->odp->lock);
-	if (how == TERN_IB_ODP_FOR_READ) {
-		/* Nobody else maps; pages that go meanwhile are absent, too. */
-		mutex_lock(&umem->umem_mutex);
-		count = tern_ib_odp_readable_run(umem, page, count);
-		mutex_unlock(&umem->umem_mutex);
-		if (!count)
-			return 0;
-	}
 	err = tern_sparse_add(range->odp->dev->tern, &range->odp->tables, range->first + page,
 			      count);
 	if (err)
 		return err;
+	if (how == TERN_IB_ODP_FOR_READ) {
+		/* Nobody else maps; pages that go meanwhile are absent, too. */
+		mutex_lock(&umem->umem_mutex);
+		count = tern_ib_odp_readable_run(umem, page, count);
+		/* Mapped, but perhaps not entered: what came behind it was not there. */
+		if (!count)
+			err = tern_ib_odp_enter(range, page, 1);
+		mutex_unlock(&umem->umem_mutex);
+		if (!count)
+			return err;
+	}
 	err = ib_umem_odp_map_dma_and_lock(umem, start, count << PAGE_SHIFT, mask,
 					   how != TERN_IB_ODP_AS_IS);
 	if (err < 0)
