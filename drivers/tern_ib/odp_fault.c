@@ -63,6 +63,7 @@ static void tern_ib_qp_page_fault(struct tern_qp_listener *listener,
 	/* One that was there is over: the queue pair was reset. */
 	spin_lock(&qp->fault_lock);
 	pending->fault = *fault;
+	pending->any = true;
 	spin_unlock(&qp->fault_lock);
 	queue_work(to_tern_ib(qp->ib.device)->fault_queue, &pending->work);
 }
@@ -89,8 +90,10 @@ void tern_ib_qp_faults_end(struct tern_ib_device *dev, struct tern_ib_qp *qp)
 
 	if (!dev->fault_queue)
 		return;
+	/* The work waits for memory: who has had no fault need not be able to wait for that. */
 	for (i = 0; i < ARRAY_SIZE(qp->faults); i++)
-		cancel_work_sync(&qp->faults[i].work);
+		if (qp->faults[i].any)
+			cancel_work_sync(&qp->faults[i].work);
 }
 
 /**

@@ -253,11 +253,13 @@ struct tern_ib_qp;
  * struct tern_ib_fault - the page fault of a side of a queue pair
  * @qp: the queue pair
  * @fault: the last one
+ * @any: there was one
  * @work: maps the page
  */
 struct tern_ib_fault {
 	struct tern_ib_qp *qp;
 	struct tern_page_fault fault;
+	bool any;
 	struct work_struct work;
 };
 
