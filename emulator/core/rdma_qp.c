@@ -26,6 +26,21 @@ uint32_t rdma_port_mtu(const struct function *fn)
 	return 0;
 }
 
+uint8_t service_of(const struct qp *qp)
+{
+	switch (qp->type) {
+	case TERN_QP_RC:
+		return WIRE_SERVICE_RC;
+	case TERN_QP_UC:
+		return WIRE_SERVICE_UC;
+	case TERN_QP_XRC_INITIATOR:
+	case TERN_QP_XRC_TARGET:
+		return WIRE_SERVICE_XRC;
+	default:
+		return WIRE_SERVICE_UD;
+	}
+}
+
 const struct wire_path *rdma_path(struct rdma_qp *rdma)
 {
 	const struct gid_table *gids = &rdma->qp->fn->rdma->gids;

@@ -235,6 +235,9 @@ static inline bool responds(const struct qp *qp)
 
 /* rdma_qp.c */
 
+/* BTH opcodes of this type of queue pair, which is not ETHERNET or HASHING. */
+uint8_t service_of(const struct qp *qp);
+
 /* The path for connected queue pairs, made anew when the GID table changed. NULL: no such GID. */
 const struct wire_path *rdma_path(struct rdma_qp *rdma);
 
@@ -376,22 +379,6 @@ bool rc_atomic_result(const struct rdma_qp *rdma, uint32_t psn, uint64_t *origin
 
 /* rc_respond.c */
 bool rc_respond_send(struct egress_source *source);
-
-/* BTH opcodes of this type of queue pair. */
-static inline uint8_t service_of(const struct qp *qp)
-{
-	switch (qp->type) {
-	case TERN_QP_RC:
-		return WIRE_SERVICE_RC;
-	case TERN_QP_UC:
-		return WIRE_SERVICE_UC;
-	case TERN_QP_XRC_INITIATOR:
-	case TERN_QP_XRC_TARGET:
-		return WIRE_SERVICE_XRC;
-	default:
-		return WIRE_SERVICE_UD;
-	}
-}
 
 /* uc.c */
 void uc_receive(struct rdma_qp *rdma, const struct wire_packet *packet);
