@@ -40,7 +40,8 @@ struct tern_wqe_control {
 	__u8 sge_count;		/* 0 with TERN_WQE_INLINE */
 	__le16 inline_length;	/* bytes, with TERN_WQE_INLINE; else 0 */
 	__le16 reserved0;
-	__u8 immediate[4];	/* as on the wire; or key to invalidate, little endian */
+	/* As on the wire; or little endian, the key to invalidate or FLUSH's TERN_FLUSH_*. */
+	__u8 immediate[4];
 	__le32 remote_srqn;	/* XRC_INITIATOR: SRQ of the peer, 24 bits */
 };
 
@@ -70,10 +71,15 @@ static_assert(sizeof(struct tern_wqe_control) == 16, "work request control");
 struct tern_wqe_remote {
 	__le64 address;
 	__le32 key;
-	__le32 reserved0;
+	__le32 length;		/* FLUSH: bytes, unless of the whole region */
 };
 
 static_assert(sizeof(struct tern_wqe_remote) == 16, "remote segment");
+
+/* FLUSH: where earlier data are to be, of what; bits as in the packet's FETH. */
+#define TERN_FLUSH_GLOBAL		TERN_MASK(0, 0)	/* visible to all of the peer's host */
+#define TERN_FLUSH_PERSISTENT		TERN_MASK(1, 1)	/* and kept, if the memory can */
+#define TERN_FLUSH_REGION		TERN_MASK(4, 4)	/* all of the key's, not a range */
 
 struct tern_wqe_atomic {
 	__le64 swap_add;

@@ -162,7 +162,7 @@ static void wqe_remote(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->control.opcode, TERN_WQE_WRITE);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(remote->address), 0xfedcba9876543210);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->key), 0x11223344);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->reserved0), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->length), 0);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(out->address), 0x2000);
 	wr.wr.opcode = IB_WR_RDMA_READ;
 	KUNIT_ASSERT_EQ(test, encode_rc(test, &wr.wr), 1);
@@ -189,7 +189,7 @@ static void wqe_atomic(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->control.opcode, TERN_WQE_CAS);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(remote->address), 0xfedcba9876543210);
 	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->key), 0x11223344);
-	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->reserved0), 0);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(remote->length), 0);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(atomic->swap_add), 0x1112131415161718);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(atomic->compare), 0x0102030405060708);
 	KUNIT_EXPECT_EQ(test, le64_to_cpu(out->address), 0x2000);

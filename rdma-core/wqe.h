@@ -115,7 +115,7 @@ static inline void tern_set_remote(void *to, const struct ibv_send_wr *wr)
 
 	remote->address = htole64(wr->wr.rdma.remote_addr);
 	remote->key = htole32(wr->wr.rdma.rkey);
-	remote->reserved0 = 0;
+	remote->length = 0;
 }
 
 static inline void tern_set_atomic(void *to, const struct tern_send_op *op,
@@ -127,7 +127,7 @@ static inline void tern_set_atomic(void *to, const struct tern_send_op *op,
 
 	remote->address = htole64(wr->wr.atomic.remote_addr);
 	remote->key = htole32(wr->wr.atomic.rkey);
-	remote->reserved0 = 0;
+	remote->length = 0;
 	atomic->swap_add = htole64(swaps ? wr->wr.atomic.swap : wr->wr.atomic.compare_add);
 	atomic->compare = htole64(swaps ? wr->wr.atomic.compare_add : 0);
 }

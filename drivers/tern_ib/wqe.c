@@ -51,7 +51,7 @@ static void *tern_ib_encode_atomic(const struct ib_atomic_wr *wr, u8 opcode,
 
 	remote->address = cpu_to_le64(wr->remote_addr);
 	remote->key = cpu_to_le32(wr->rkey);
-	remote->reserved0 = 0;
+	remote->length = 0;
 	if (opcode == TERN_WQE_CAS) {
 		atomic->swap_add = cpu_to_le64(wr->swap);
 		atomic->compare = cpu_to_le64(wr->compare_add);
@@ -144,7 +144,7 @@ int tern_ib_encode_send(enum ib_qp_type type, const struct ib_qp_cap *cap, bool 
 
 		remote->address = cpu_to_le64(rdma_wr(wr)->remote_addr);
 		remote->key = cpu_to_le32(rdma_wr(wr)->rkey);
-		remote->reserved0 = 0;
+		remote->length = 0;
 		next += sizeof(*remote);
 	}
 	if (tern_ib_is_atomic(opcode))

@@ -175,6 +175,8 @@ bool key_access_valid(const struct function *fn, uint32_t access)
 		known |= TERN_ACCESS_WINDOW_BIND;
 	if (function_has(fn, FEATURE(ON_DEMAND_PAGING)))
 		known |= TERN_ACCESS_ON_DEMAND;
+	if (function_has(fn, FEATURE(FLUSH)))
+		known |= TERN_ACCESS_FLUSH_GLOBAL | TERN_ACCESS_FLUSH_PERSISTENT;
 	return !(access & ~known) &&
 	       (!(access & (TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_ATOMIC)) ||
 		(access & TERN_ACCESS_LOCAL_WRITE));

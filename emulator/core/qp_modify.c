@@ -13,6 +13,7 @@
 #define PATH_MTU_CODE_MAX	5
 #define REMOTE_RIGHTS							\
 	(TERN_ACCESS_REMOTE_WRITE | TERN_ACCESS_REMOTE_READ | TERN_ACCESS_REMOTE_ATOMIC)
+#define FLUSH_RIGHTS	(TERN_ACCESS_FLUSH_GLOBAL | TERN_ACCESS_FLUSH_PERSISTENT)
 
 /* Where the host may take a queue pair from each state. RESET and ERROR: always. */
 static const uint8_t transitions[STATES] = {
@@ -55,6 +56,8 @@ struct limit {
 static uint16_t check_limits(struct command *command, const struct tern_qp_attributes *new,
 			     uint32_t mask)
 {
+	uint32_t rights = REMOTE_RIGHTS |
+			  (function_has(command->fn, FEATURE(FLUSH)) ? FLUSH_RIGHTS : 0);
 #define LIMIT(name, member, value, most) \
 	{ TERN_QP_SET_##name, offsetof(struct tern_command_modify_qp, attributes.member), \
 	  value, most }
@@ -62,7 +65,7 @@ static uint16_t check_limits(struct command *command, const struct tern_qp_attri
 		LIMIT(REMOTE_QPN, remote_qpn, from_le32(new->remote_qpn), WIRE_QPN_MASK),
 		LIMIT(RQ_PSN, rq_psn, from_le32(new->rq_psn), WIRE_PSN_MASK),
 		LIMIT(SQ_PSN, sq_psn, from_le32(new->sq_psn), WIRE_PSN_MASK),
-		LIMIT(ACCESS, access, from_le32(new->access) & ~REMOTE_RIGHTS, 0),
+		LIMIT(ACCESS, access, from_le32(new->access) & ~rights, 0),
 		LIMIT(PATH_MTU, path_mtu, new->path_mtu, PATH_MTU_CODE_MAX),
 		LIMIT(TIMEOUT, timeout, new->timeout, 31),
 		LIMIT(RETRY_COUNT, retry_count, new->retry_count, 7),

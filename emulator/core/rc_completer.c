@@ -45,7 +45,7 @@ void rc_completer_run(struct rdma_qp *rdma)
 
 	while (requester->head != requester->tail) {
 		struct request *request = requester_at(requester, requester->head);
-		bool data = awaits_data(request->opcode);
+		bool data = brings_data(request->opcode);
 
 		if (request->status) {
 			rc_completer_fail(rdma, request->status);
@@ -86,8 +86,8 @@ static void progress(struct rdma_qp *rdma, uint32_t before)
 }
 
 /*
- * All PSNs before @psn are acknowledged, except those of READs and atomics,
- * which only their data completes. False when such a one is in the way.
+ * All PSNs before @psn are acknowledged, except those of READs, atomics and
+ * others that only their response completes. False when such a one is in the way.
  */
 static bool acknowledge(struct rdma_qp *rdma, uint32_t psn)
 {
@@ -99,7 +99,7 @@ static bool acknowledge(struct rdma_qp *rdma, uint32_t psn)
 		uint32_t end = (request->first_psn + request->packets) & WIRE_PSN_MASK;
 		uint32_t left = wire_psn_distance(psn, requester->acked_psn);
 
-		if (!left || request->status || awaits_data(request->opcode))
+		if (!left || request->status || awaits_response(request->opcode))
 			break;
 		if (left >= wire_psn_distance(end, requester->acked_psn))
 			requester->acked_psn = end;
@@ -285,6 +285,20 @@ static void received(struct rdma_qp *rdma)
 	progress(rdma, before);
 }
 
+static bool is_atomic(uint8_t opcode)
+{
+	return opcode == TERN_WQE_CAS || opcode == TERN_WQE_FETCH_ADD;
+}
+
+/* Of a FLUSH or an ATOMIC_WRITE: that of a READ of nothing. */
+static void receive_empty_response(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	if (packet->headers.opcode != WIRE_RC_READ_RESPONSE_ONLY || packet->payload_length)
+		rc_completer_fail(rdma, TERN_WC_BAD_RESPONSE);
+	else
+		received(rdma);
+}
+
 static void receive_read_response(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	struct request *request = request_of(&rdma->requester, packet->headers.psn);
@@ -293,8 +307,13 @@ static void receive_read_response(struct rdma_qp *rdma, const struct wire_packet
 	uint64_t offset;
 	bool last;
 
-	if (!request || request->opcode != TERN_WQE_READ || !in_turn(rdma, request, packet))
+	if (!request || !awaits_response(request->opcode) || is_atomic(request->opcode) ||
+	    !in_turn(rdma, request, packet))
 		return;
+	if (request->opcode != TERN_WQE_READ) {
+		receive_empty_response(rdma, packet);
+		return;
+	}
 	number = wire_psn_distance(packet->headers.psn, request->first_psn);
 	last = number + 1 == request->packets;
 	offset = (uint64_t)number * rdma->path_mtu;
@@ -320,9 +339,7 @@ static void receive_atomic_response(struct rdma_qp *rdma, const struct wire_pack
 	struct tern_segment segment = { .base = (const uint8_t *)&original,
 					.length = sizeof(original) };
 
-	if (!request ||
-	    (request->opcode != TERN_WQE_CAS && request->opcode != TERN_WQE_FETCH_ADD) ||
-	    !in_turn(rdma, request, packet))
+	if (!request || !is_atomic(request->opcode) || !in_turn(rdma, request, packet))
 		return;
 	if (no_place(rdma, payload_scatter(&rdma->qp->local, request->u.sges,
 					   request->sge_count, TERN_ACCESS_LOCAL_WRITE, 0,

@@ -89,7 +89,7 @@ static bool grow(struct rdma_qp *rdma)
 /* What is wrong with a work request, before anything of it is sent. */
 static uint8_t check(const struct rdma_qp *rdma, const struct send_wqe *wqe, enum wqe_error error)
 {
-	uint32_t access = awaits_data(wqe->opcode) ? TERN_ACCESS_LOCAL_WRITE : 0;
+	uint32_t access = brings_data(wqe->opcode) ? TERN_ACCESS_LOCAL_WRITE : 0;
 
 	if (error)
 		return TERN_WC_LOCAL_QP_OPERATION;
@@ -105,11 +105,13 @@ static uint8_t check(const struct rdma_qp *rdma, const struct send_wqe *wqe, enu
 	case TERN_WQE_BIND_WINDOW:
 		break;
 	case TERN_WQE_READ:
+	case TERN_WQE_FLUSH:
 		if (!rdma->attributes.initiator_depth)
 			return TERN_WC_LOCAL_QP_OPERATION;
 		break;
 	case TERN_WQE_CAS:
 	case TERN_WQE_FETCH_ADD:
+	case TERN_WQE_ATOMIC_WRITE:
 		if (!rdma->attributes.initiator_depth)
 			return TERN_WC_LOCAL_QP_OPERATION;
 		if (wqe->length != ATOMIC_BYTES)
@@ -163,6 +165,7 @@ static bool admit(struct rdma_qp *rdma)
 		request->remote_srqn = wqe->remote_srqn;
 		request->remote_address = wqe->remote_address;
 		request->remote_key = wqe->remote_key;
+		request->flush_length = wqe->flush_length;
 		request->swap_add = wqe->swap_add;
 		request->compare = wqe->compare;
 		request->length = (uint32_t)wqe->length;
@@ -317,6 +320,51 @@ static void send_atomic(struct rdma_qp *rdma, const struct request *request)
 		rdma_transmit(rdma, path, &headers, NULL, 0, 0);
 }
 
+/* FLUSH, or ATOMIC_WRITE with its data. */
+static void send_placement(struct rdma_qp *rdma, const struct request *request,
+			   const struct tern_segment *segments, unsigned int count)
+{
+	bool flush = request->opcode == TERN_WQE_FLUSH;
+	struct requester *requester = &rdma->requester;
+	const struct wire_path *path = rdma_path(rdma);
+	struct wire_headers headers = {
+		.opcode = flush ? WIRE_RC_FLUSH : WIRE_RC_ATOMIC_WRITE,
+		.ack_request = true,
+		.pkey = WIRE_PKEY_DEFAULT,
+		.destination_qpn = rdma->remote_qpn,
+		.psn = requester->next_psn,
+		.feth = request_key(request),
+		.reth.address = request->remote_address,
+		.reth.key = request->remote_key,
+		.reth.length = flush ? request->flush_length : request->length,
+	};
+
+	advance(rdma, 1);
+	*read_end(requester, requester->reads++) = requester->next_psn;
+	requester->send++;
+	if (path)
+		rdma_transmit(rdma, path, &headers, segments, count, request->length);
+}
+
+static bool send_atomic_write(struct rdma_qp *rdma, struct request *request)
+{
+	struct tern_segment inlined = { .base = request->u.data, .length = request->length };
+	struct payload payload;
+
+	if (request->inlined) {
+		send_placement(rdma, request, &inlined, 1);
+		return true;
+	}
+	if (payload_gather(&payload, &rdma->qp->local, request->u.sges, request->sge_count, 0, 0,
+			   request->length)) {
+		request->status = TERN_WC_LOCAL_PROTECTION;
+		return false;
+	}
+	send_placement(rdma, request, payload.segments, payload.count);
+	payload_release(&payload);
+	return true;
+}
+
 static bool send_data(struct rdma_qp *rdma, struct request *request)
 {
 	struct requester *requester = &rdma->requester;
@@ -416,16 +464,27 @@ static bool send_one(struct rdma_qp *rdma)
 	}
 	if (fenced(requester, request))
 		return false;
-	if (awaits_data(request->opcode)) {
+	if (awaits_response(request->opcode)) {
 		uint32_t packets = read_room(rdma, request);
 
 		if (!packets)
 			return false;
-		if (request->opcode == TERN_WQE_READ)
+		switch (request->opcode) {
+		case TERN_WQE_READ:
 			send_read(rdma, request, packets);
-		else
+			return true;
+		case TERN_WQE_FLUSH:
+			send_placement(rdma, request, NULL, 0);
+			return true;
+		case TERN_WQE_ATOMIC_WRITE:
+			if (send_atomic_write(rdma, request))
+				return true;
+			rc_completer_run(rdma);
+			return false;
+		default:
 			send_atomic(rdma, request);
-		return true;
+			return true;
+		}
 	}
 	if (wire_psn_distance(requester->next_psn, requester->acked_psn) >= PACKETS_IN_FLIGHT_MAX)
 		return false;

@@ -142,6 +142,7 @@ void rc_responder_count(struct rdma_qp *rdma, const struct wire_packet *packet)
 		qp_count(rdma->qp, rx_read_requests, 1);
 		break;
 	case WIRE_OP_ATOMIC:
+	case WIRE_OP_ATOMIC_WRITE:
 		qp_count(rdma->qp, rx_atomic_requests, 1);
 		break;
 	default:
@@ -411,6 +412,16 @@ static void execute_atomic(struct rdma_qp *rdma, const struct wire_packet *packe
 	queue_atomic(rdma, packet->headers.psn, original, false);
 }
 
+/* Answered as a READ of nothing is (IBTA A19.4). */
+static void execute_placement(struct rdma_qp *rdma, const struct wire_packet *packet)
+{
+	if (!has_resources(rdma) || !rc_placement_execute(rdma, packet))
+		return;
+	accept(rdma, packet, 1);
+	response_acknowledges(&rdma->responder);
+	queue_response(rdma, packet->headers.psn, false);
+}
+
 /*
  * Who asks again from @psn on has all that comes before it: answers that reach
  * beyond it are dropped. False: there is no room for one more all the same.
@@ -458,15 +469,31 @@ static void repeat_atomic(struct rdma_qp *rdma, uint32_t psn)
 		queue_atomic(rdma, psn, original, true);
 }
 
+/* Nor is an ATOMIC_WRITE; and what a FLUSH asks for was so the first time. */
+static void repeat_placement(struct rdma_qp *rdma, uint32_t psn)
+{
+	if (answer_again_from(&rdma->responder, psn))
+		queue_response(rdma, psn, true);
+}
+
 static void duplicate(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
 	qp_count(rdma->qp, duplicate_request, 1);
-	if (packet->opcode->operation == WIRE_OP_READ)
+	switch (packet->opcode->operation) {
+	case WIRE_OP_READ:
 		repeat_read(rdma, packet);
-	else if (packet->opcode->operation == WIRE_OP_ATOMIC)
+		break;
+	case WIRE_OP_ATOMIC:
 		repeat_atomic(rdma, packet->headers.psn);
-	else
+		break;
+	case WIRE_OP_FLUSH:
+	case WIRE_OP_ATOMIC_WRITE:
+		repeat_placement(rdma, packet->headers.psn);
+		break;
+	default:
 		acknowledge(rdma);
+		break;
+	}
 }
 
 static void gap(struct rdma_qp *rdma)
@@ -557,6 +584,10 @@ void rc_responder_receive(struct rdma_qp *rdma, const struct wire_packet *packet
 	case WIRE_RC_CAS:
 	case WIRE_RC_FETCH_ADD:
 		execute_atomic(rdma, packet);
+		break;
+	case WIRE_RC_FLUSH:
+	case WIRE_RC_ATOMIC_WRITE:
+		execute_placement(rdma, packet);
 		break;
 	default:
 		refuse_request(rdma);

@@ -8,6 +8,7 @@
  *   rc_completer.c	acknowledges and responses -> completions, retries
  *   rc_responder.c	request packets -> memory, completions
  *   rc_atomic.c	atomic requests: executed once, their results kept
+ *   rc_placement.c	ATOMIC_WRITE and FLUSH are executed
  *   rc_respond.c	acknowledges and responses are sent
  *   xrc.c		the SRQ of what XRC targets receive
  *   uc.c		what UC queue pairs receive
@@ -64,6 +65,7 @@ struct request {
 	uint32_t remote_srqn;		/* XRC */
 	uint64_t remote_address;
 	uint32_t remote_key;
+	uint32_t flush_length;		/* FLUSH */
 	uint32_t length;
 	uint32_t first_psn;
 	uint32_t packets;		/* PSNs; 0 when it sends nothing, or has failed */
@@ -307,13 +309,16 @@ void rc_requester_restart_timer(struct rdma_qp *rdma);
 /* Tell the host, once, when all that was begun in SQD is complete. */
 void rc_requester_drained(struct rdma_qp *rdma);
 
-/*
- * Its response brings data: it takes one of initiator_depth, and no
- * acknowledge, only that response, completes it.
- */
-static inline bool awaits_data(uint8_t opcode)
+/* Its response brings data. */
+static inline bool brings_data(uint8_t opcode)
 {
 	return opcode == TERN_WQE_READ || opcode == TERN_WQE_CAS || opcode == TERN_WQE_FETCH_ADD;
+}
+
+/* It takes one of initiator_depth, and no acknowledge, only its response, completes it. */
+static inline bool awaits_response(uint8_t opcode)
+{
+	return brings_data(opcode) || opcode == TERN_WQE_ATOMIC_WRITE || opcode == TERN_WQE_FLUSH;
 }
 
 /* The packets of a READ request that starts at @packet of a work request of @packets. */
@@ -376,6 +381,9 @@ bool rc_atomic_execute(struct rdma_qp *rdma, const struct wire_packet *packet,
 		       uint64_t *original);
 /* What the atomic with @psn found when it was executed; false: nobody knows any more. */
 bool rc_atomic_result(const struct rdma_qp *rdma, uint32_t psn, uint64_t *original);
+
+/* rc_placement.c: an ATOMIC_WRITE or FLUSH. False: it is refused, and the peer told so. */
+bool rc_placement_execute(struct rdma_qp *rdma, const struct wire_packet *packet);
 
 /* rc_respond.c */
 bool rc_respond_send(struct egress_source *source);

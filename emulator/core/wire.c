@@ -55,6 +55,8 @@ static const struct wire_opcode opcodes[256] = {
 	[0x14] = OPCODE("RC fetch and add", ATOMIC, WIRE_ATOMIC_ETH, 28, REQUEST_BARE),
 	[0x16] = OPCODE("RC SEND last, invalidate", SEND, WIRE_IETH, 4, REQUEST_LAST),
 	[0x17] = OPCODE("RC SEND only, invalidate", SEND, WIRE_IETH, 4, REQUEST_ONLY),
+	[0x1c] = OPCODE("RC FLUSH", FLUSH, WIRE_FETH | WIRE_RETH, 20, REQUEST_BARE),
+	[0x1d] = OPCODE("RC ATOMIC WRITE", ATOMIC_WRITE, WIRE_RETH, 16, REQUEST_ONLY),
 	[0x20] = OPCODE("UC SEND first", SEND, 0, 0, REQUEST_FIRST),
 	[0x21] = OPCODE("UC SEND middle", SEND, 0, 0, REQUEST_MIDDLE),
 	[0x22] = OPCODE("UC SEND last", SEND, 0, 0, REQUEST_LAST),
@@ -211,6 +213,10 @@ static uint8_t *put_extensions(uint8_t *at, const struct wire_headers *headers,
 		wire_put_u32(at, headers->deth.qkey);
 		wire_put_u32(at + 4, headers->deth.source_qpn & WIRE_QPN_MASK);
 		at += 8;
+	}
+	if (extensions & WIRE_FETH) {
+		wire_put_u32(at, headers->feth);
+		at += 4;
 	}
 	if (extensions & WIRE_RETH) {
 		wire_put_u64(at, headers->reth.address);
@@ -420,6 +426,10 @@ static void parse_extensions(struct wire_headers *headers, const uint8_t *at,
 		headers->deth.qkey = wire_get_u32(at);
 		headers->deth.source_qpn = wire_get_u24(at + 5);
 		at += 8;
+	}
+	if (extensions & WIRE_FETH) {
+		headers->feth = wire_get_u32(at);
+		at += 4;
 	}
 	if (extensions & WIRE_RETH) {
 		headers->reth.address = wire_get_u64(at);

@@ -69,6 +69,8 @@
 #define WIRE_RC_FETCH_ADD		0x14
 #define WIRE_RC_SEND_LAST_INVALIDATE	0x16
 #define WIRE_RC_SEND_ONLY_INVALIDATE	0x17
+#define WIRE_RC_FLUSH			0x1c
+#define WIRE_RC_ATOMIC_WRITE		0x1d
 /* UC's SENDs and WRITEs, and all of XRC: as RC's, of service UC and XRC. */
 #define WIRE_UD_SEND_ONLY		0x64
 #define WIRE_UD_SEND_ONLY_IMMEDIATE	0x65
@@ -85,6 +87,7 @@ enum wire_extension {
 	WIRE_IETH = 1 << 6,		/* 4 */
 	WIRE_CNP_RESERVED = 1 << 7,	/* 16 */
 	WIRE_XRCETH = 1 << 8,		/* 4; first of all */
+	WIRE_FETH = 1 << 9,		/* 4; in front of the RETH */
 };
 
 enum wire_operation {
@@ -92,6 +95,8 @@ enum wire_operation {
 	WIRE_OP_WRITE,
 	WIRE_OP_READ,
 	WIRE_OP_ATOMIC,
+	WIRE_OP_FLUSH,
+	WIRE_OP_ATOMIC_WRITE,
 	WIRE_OP_READ_RESPONSE,
 	WIRE_OP_ACKNOWLEDGE,
 	WIRE_OP_CNP,
@@ -153,6 +158,7 @@ struct wire_headers {
 	uint8_t immediate[4];		/* as on the wire */
 	uint32_t invalidate_key;
 	uint32_t srqn;			/* XRC */
+	uint32_t feth;			/* TERN_FLUSH_* */
 };
 
 /* AETH syndrome: kind in bits 6:5 (IBTA 9.7.5.1 table 43), bit 7 zero. */

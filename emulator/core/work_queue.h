@@ -104,6 +104,7 @@ struct send_wqe {
 	uint32_t remote_srqn;		/* XRC_INITIATOR, else 0 */
 	uint64_t remote_address;	/* with a remote segment, else 0 */
 	uint32_t remote_key;
+	uint32_t flush_length;		/* FLUSH */
 	uint64_t swap_add, compare;	/* with an atomic segment, else 0 */
 	const struct tern_address_vector *address;	/* UD and GSI SENDs, else NULL */
 	const struct tern_wqe_ethernet *ethernet;	/* ETHERNET, else NULL */

@@ -69,6 +69,12 @@ static bool segments_of(const struct qp *qp, uint8_t opcode, bool *remote, bool 
 		*remote = true;
 		*atomic = true;
 		return qp_reliable(qp) && function_has(qp->fn, FEATURE(ATOMICS));
+	case TERN_WQE_ATOMIC_WRITE:
+		*remote = true;
+		return qp->type == TERN_QP_RC && function_has(qp->fn, FEATURE(ATOMIC_WRITE));
+	case TERN_WQE_FLUSH:
+		*remote = true;
+		return qp->type == TERN_QP_RC && function_has(qp->fn, FEATURE(FLUSH));
 	case TERN_WQE_SEND_INVALIDATE:
 	case TERN_WQE_LOCAL_INVALIDATE:
 		return qp_reliable(qp) &&
@@ -91,13 +97,25 @@ static bool segments_of(const struct qp *qp, uint8_t opcode, bool *remote, bool 
 static bool dataless(uint8_t opcode)
 {
 	return opcode == TERN_WQE_LOCAL_INVALIDATE || opcode == TERN_WQE_REGISTER ||
-	       opcode == TERN_WQE_BIND_WINDOW;
+	       opcode == TERN_WQE_BIND_WINDOW || opcode == TERN_WQE_FLUSH;
 }
 
 static bool inline_allowed(uint8_t opcode)
 {
 	return opcode != TERN_WQE_NOP && opcode != TERN_WQE_READ && opcode != TERN_WQE_CAS &&
 	       opcode != TERN_WQE_FETCH_ADD;
+}
+
+/* Known bits, and at least one place where data are to be. */
+static bool flush_valid(const uint8_t *immediate)
+{
+	const uint32_t places = TERN_FLUSH_GLOBAL | TERN_FLUSH_PERSISTENT;
+	__le32 raw;
+	uint32_t flush;
+
+	memcpy(&raw, immediate, sizeof(raw));
+	flush = from_le32(raw);
+	return (flush & places) && !(flush & ~(places | TERN_FLUSH_REGION));
 }
 
 static enum wqe_error parse(struct work_queue *wq, const struct tern_wqe_control *control,
@@ -123,6 +141,7 @@ static enum wqe_error parse(struct work_queue *wq, const struct tern_wqe_control
 		memcpy(&segment, wqe->raw + place, sizeof(segment));
 		wqe->remote_address = from_le64(segment.address);
 		wqe->remote_key = from_le32(segment.key);
+		wqe->flush_length = from_le32(segment.length);
 		place += sizeof(segment);
 	}
 	if (atomic) {
@@ -146,6 +165,8 @@ static enum wqe_error parse(struct work_queue *wq, const struct tern_wqe_control
 			wqe->registration = (const void *)(wqe->raw + place);
 		else if (wqe->opcode == TERN_WQE_BIND_WINDOW)
 			wqe->binding = (const void *)(wqe->raw + place);
+		else if (wqe->opcode == TERN_WQE_FLUSH && !flush_valid(wqe->immediate))
+			return WQE_MALFORMED;
 		return wqe->sge_count || inline_length || (wqe->flags & TERN_WQE_INLINE) ?
 		       WQE_MALFORMED : WQE_OK;
 	}
@@ -174,6 +195,7 @@ enum wqe_error send_wqe_fetch(struct work_queue *wq, uint32_t index, struct send
 	wqe->remote_srqn = 0;
 	wqe->remote_address = 0;
 	wqe->remote_key = 0;
+	wqe->flush_length = 0;
 	wqe->swap_add = 0;
 	wqe->compare = 0;
 	wqe->address = NULL;

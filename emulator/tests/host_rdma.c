@@ -255,7 +255,8 @@ static bool is_atomic(uint8_t opcode)
 static bool has_remote(uint8_t opcode)
 {
 	return opcode == TERN_WQE_WRITE || opcode == TERN_WQE_WRITE_IMMEDIATE ||
-	       opcode == TERN_WQE_READ || is_atomic(opcode);
+	       opcode == TERN_WQE_READ || opcode == TERN_WQE_ATOMIC_WRITE ||
+	       opcode == TERN_WQE_FLUSH || is_atomic(opcode);
 }
 
 uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
@@ -273,7 +274,8 @@ uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 	};
 	const struct tern_sge *sges = request->sge_count ? request->sges : &sge;
 	unsigned int count = request->sge_count ? request->sge_count : 1;
-	uint32_t immediate = request->opcode == TERN_WQE_SEND_INVALIDATE ?
+	bool flush = request->opcode == TERN_WQE_FLUSH;
+	uint32_t immediate = flush || request->opcode == TERN_WQE_SEND_INVALIDATE ?
 			     htole32(request->immediate) : htobe32(request->immediate);
 
 	control->opcode = request->opcode;
@@ -289,6 +291,7 @@ uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 			.address = htole64(request->remote_address ? request->remote_address :
 								     peer->buffer),
 			.key = htole32(request->remote_key ? request->remote_key : peer->key),
+			.length = htole32(flush ? request->length : 0),
 		};
 
 		memcpy(wqe + place, &remote, sizeof(remote));
@@ -317,7 +320,7 @@ uint32_t rdma_post(struct rdma_pair *pair, struct rdma_side *side,
 		control->inline_length = htole16((uint16_t)request->length);
 		memcpy(wqe + place, request->inlined, request->length);
 		place += request->length;
-	} else if (request->opcode != TERN_WQE_NOP) {
+	} else if (request->opcode != TERN_WQE_NOP && !flush) {
 		control->sge_count = (uint8_t)count;
 		memcpy(wqe + place, sges, count * sizeof(*sges));
 		place += count * sizeof(*sges);

@@ -114,7 +114,7 @@ struct rdma_request {
 	uint32_t remote_key;		/* 0: the peer's */
 	uint32_t remote_srqn;		/* XRC; 0: the peer's */
 	uint64_t swap_add, compare;	/* atomics */
-	uint32_t immediate;		/* or the key to invalidate */
+	uint32_t immediate;		/* or the key to invalidate, or TERN_FLUSH_* */
 	const struct tern_address_vector *vector;	/* UD; NULL: to the peer */
 };
 

@@ -181,6 +181,35 @@ TERN_TEST(bounds_and_rights_of_the_window)
 	}
 }
 
+/* Even where its region may be flushed; an ATOMIC_WRITE is a WRITE to it. */
+TERN_TEST(flush_and_atomic_write_by_a_window)
+{
+	const uint32_t rights = TERN_ACCESS_FLUSH_GLOBAL | TERN_ACCESS_FLUSH_PERSISTENT;
+	struct rdma_request write = { .opcode = TERN_WQE_ATOMIC_WRITE, .length = 8,
+				      .remote_key = KEY(TYPE_2, 1) };
+
+	for (uint32_t level = 0; level <= TERN_FLUSH_REGION; level += TERN_FLUSH_REGION) {
+		struct rdma_request flush = {
+			.opcode = TERN_WQE_FLUSH, .length = 8, .remote_key = KEY(TYPE_2, 1),
+			.immediate = level | TERN_FLUSH_GLOBAL,
+		};
+		struct tern_wqe_bind segment;
+
+		start((struct rdma_options){ .access = RIGHTS | rights });
+		region = make_region(TERN_ACCESS_LOCAL_WRITE | TERN_ACCESS_WINDOW_BIND | rights,
+				     RDMA_PD);
+		segment = binding(KEY(TYPE_2, 1));
+		bind(&segment, TERN_WC_SUCCESS);
+		write.remote_address = flush.remote_address = pair.b.buffer + PLACE;
+		rdma_post(&pair, &pair.a, &write);
+		expect(&pair.a, TERN_WQE_ATOMIC_WRITE, TERN_WC_SUCCESS);
+		CHECK_MEM(rdma_memory(&pair.b, PLACE), rdma_memory(&pair.a, 0), 8);
+		rdma_post(&pair, &pair.a, &flush);
+		expect(&pair.a, TERN_WQE_FLUSH, TERN_WC_REMOTE_ACCESS);
+		stop();
+	}
+}
+
 TERN_TEST(zero_based_window)
 {
 	struct tern_wqe_bind segment;
@@ -409,6 +438,11 @@ static void local_right(struct tern_wqe_bind *segment)
 	segment->access |= htole32(TERN_ACCESS_LOCAL_WRITE);
 }
 
+static void right_to_flush(struct tern_wqe_bind *segment)
+{
+	segment->access |= htole32(TERN_ACCESS_FLUSH_GLOBAL);
+}
+
 static void type_1_zero_based(struct tern_wqe_bind *segment)
 {
 	segment->window = htole32(KEY(TYPE_1, 1));
@@ -438,7 +472,8 @@ TERN_TEST(bad_bindings)
 		type_2_to_nothing, no_such_region, regions_old_key, local_dma_key,
 		region_is_a_window, region_of_another_pd, region_without_the_right,
 		writing_a_region_that_is_read_only, before_the_region, behind_the_region,
-		longer_than_all, local_right, type_1_zero_based, type_1_on_a_zero_based_region,
+		longer_than_all, local_right, right_to_flush, type_1_zero_based,
+		type_1_on_a_zero_based_region,
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {

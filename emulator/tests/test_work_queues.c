@@ -127,12 +127,14 @@ TERN_TEST(shape_of_rdma_requests)
 	wqe.control.reserved0 = 0xffff;
 	wqe.control.remote_srqn = 0xffffffff;
 	CHECK_EQ(fetch(&wqe, 8, &got), WQE_OK);
-	/* Opcodes of this kind of queue pair and features. */
+	/* Opcodes of this kind of queue pair and features; as FLUSH's the immediate is right. */
+	memcpy(wqe.control.immediate, "\1\0\0\0", 4);
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {
 		bool known = opcode == TERN_WQE_NOP || opcode == TERN_WQE_SEND ||
 			     opcode == TERN_WQE_SEND_IMMEDIATE || opcode == TERN_WQE_WRITE ||
 			     opcode == TERN_WQE_WRITE_IMMEDIATE || opcode == TERN_WQE_READ ||
 			     opcode == TERN_WQE_CAS || opcode == TERN_WQE_FETCH_ADD ||
+			     opcode == TERN_WQE_ATOMIC_WRITE || opcode == TERN_WQE_FLUSH ||
 			     opcode == TERN_WQE_SEND_INVALIDATE ||
 			     opcode == TERN_WQE_BIND_WINDOW ||
 			     opcode == TERN_WQE_LOCAL_INVALIDATE;
@@ -141,6 +143,56 @@ TERN_TEST(shape_of_rdma_requests)
 		CHECK_EQ(fetch(&wqe, 8, &got), known ? WQE_OK : WQE_MALFORMED);
 	}
 	world_destroy(world);
+}
+
+TERN_TEST(shape_of_flush_and_atomic_write)
+{
+	struct raw_wqe wqe = { .control = { .opcode = TERN_WQE_FLUSH, .blocks = 1 } };
+	struct tern_wqe_remote remote = { htole64(64), htole32(0x99), htole32(0xfedcba98) };
+	const uint32_t places = TERN_FLUSH_GLOBAL | TERN_FLUSH_PERSISTENT;
+	struct send_wqe got;
+
+	setup(TERN_QP_RC);
+	memcpy(wqe.rest, &remote, sizeof(remote));
+	for (unsigned int low = 0; low < 256; low++) {
+		bool valid = (low & places) && !(low & ~(places | TERN_FLUSH_REGION));
+
+		memcpy(wqe.control.immediate, (uint8_t[4]){ (uint8_t)low }, 4);
+		CHECK_EQ(fetch(&wqe, 1, &got), valid ? WQE_OK : WQE_MALFORMED);
+	}
+	for (unsigned int bit = 8; bit < 32; bit++) {
+		uint32_t flush = htole32(TERN_FLUSH_GLOBAL | 1U << bit);
+
+		memcpy(wqe.control.immediate, &flush, 4);
+		CHECK_EQ(fetch(&wqe, 1, &got), WQE_MALFORMED);
+	}
+	memcpy(wqe.control.immediate, "\1\0\0\0", 4);
+	CHECK_EQ(fetch(&wqe, 1, &got), WQE_OK);
+	CHECK_EQ(got.flush_length, 0xfedcba98);
+	CHECK_EQ(got.length, 0);
+	wqe.control.sge_count = 1;
+	CHECK_EQ(fetch(&wqe, 1, &got), WQE_MALFORMED);
+	wqe.control.sge_count = 0;
+	wqe.control.flags = TERN_WQE_INLINE;
+	CHECK_EQ(fetch(&wqe, 1, &got), WQE_MALFORMED);
+	wqe.control.inline_length = htole16(8);
+	CHECK_EQ(fetch(&wqe, 1, &got), WQE_MALFORMED);
+	wqe.control.opcode = TERN_WQE_ATOMIC_WRITE;
+	CHECK_EQ(fetch(&wqe, 1, &got), WQE_OK);
+	CHECK_EQ(got.length, 8);
+	world_destroy(world);
+
+	/* Of other types of queue pairs they are no opcodes. */
+	wqe.control.flags = 0;
+	wqe.control.inline_length = 0;
+	for (uint8_t type = TERN_QP_UC; type <= TERN_QP_UD; type++) {
+		setup(type);
+		for (uint8_t opcode = TERN_WQE_ATOMIC_WRITE; opcode <= TERN_WQE_FLUSH; opcode++) {
+			wqe.control.opcode = opcode;
+			CHECK_EQ(fetch(&wqe, 8, &got), WQE_MALFORMED);
+		}
+		world_destroy(world);
+	}
 }
 
 TERN_TEST(shape_of_inline_requests)
