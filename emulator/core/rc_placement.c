@@ -62,6 +62,11 @@ static bool execute_atomic_write(struct rdma_qp *rdma, const struct wire_packet 
 	if (key_resolve(&rdma->qp->remote, headers->reth.key, headers->reth.address, ATOMIC_BYTES,
 			TERN_ACCESS_REMOTE_WRITE, &range) != KEY_OK)
 		return refuse_access(rdma);
+	/* Not after an attempt: a value is stored whole or not at all. */
+	if (key_range_present(&range, true)) {
+		rc_responder_absent(rdma);
+		return false;
+	}
 	if (store(&range, value_of(packet))) {
 		rc_responder_refuse(rdma, WIRE_NAK_REMOTE_OPERATION, TERN_EVENT_QP_FATAL);
 		return false;

@@ -4,12 +4,12 @@
  *
  * usage: raw_packet DEVICE receive PORT COUNT
  *        raw_packet DEVICE send FROM-MAC TO-MAC FROM-IP TO-IP PORT COUNT
- *        raw_packet DEVICE sniff SECONDS
+ *        raw_packet DEVICE sniff ICMP ROCE
  *
  * receive says "ready", then waits for COUNT UDP datagrams over IPv4 to PORT
  * (for a minute) and prints the payload of each. send sends the payloads
- * "packet 0" and so on. sniff says "ready" and in the end how many ICMP and RoCE
- * v2 packets over IPv4 there were: "icmp N roce N".
+ * "packet 0" and so on. sniff says "ready", waits for so many ICMP and RoCE v2
+ * packets over IPv4 (for a minute), and says how many there were: "icmp N roce N".
  */
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
@@ -131,17 +131,17 @@ static void receive(int port, int count)
 	}
 }
 
-static void sniff(double seconds)
+static void sniff(unsigned int icmp_wanted, unsigned int roce_wanted)
 {
 	struct ibv_flow_attr flow = {
 		.type = IBV_FLOW_ATTR_SNIFFER, .size = sizeof(flow), .port = 1,
 	};
 	unsigned int icmp = 0, roce = 0;
-	time_t end = time(NULL) + seconds;
+	time_t end = time(NULL) + 60;
 	struct ibv_wc wc;
 
 	begin(&flow);
-	while (time(NULL) < end) {
+	while ((icmp < icmp_wanted || roce < roce_wanted) && time(NULL) < end) {
 		const uint8_t *frame;
 
 		if (!poll_one(&wc, 0.1))
@@ -206,8 +206,8 @@ int main(int argc, char **argv)
 		receive(atoi(argv[3]), atoi(argv[4]));
 	else if (!strcmp(argv[2], "send") && argc == 9)
 		send_all(argv + 3);
-	else if (!strcmp(argv[2], "sniff"))
-		sniff(atof(argv[3]));
+	else if (!strcmp(argv[2], "sniff") && argc == 5)
+		sniff(atoi(argv[3]), atoi(argv[4]));
 	else
 		return 2;
 	return 0;
