@@ -374,6 +374,25 @@ static void encode_sets_only_what_is_given(struct kunit *test)
 	}
 }
 
+/* A device without FLUSH refuses rights to it: they are not passed on then. */
+static void encode_flush_rights(struct kunit *test)
+{
+	struct tern_ib_transition from = from_state(IB_QPT_RC, IB_QPS_RESET);
+	struct ib_qp_attr attr = good_attributes(IB_QPS_INIT);
+	struct tern_command_modify_qp body;
+
+	attr.qp_access_flags = IB_ACCESS_REMOTE_READ | IB_ACCESS_FLUSH_GLOBAL |
+			       IB_ACCESS_FLUSH_PERSISTENT;
+	KUNIT_EXPECT_EQ(test, tern_ib_check_modify(&fixture_limits, &from, &attr, RC_INIT), 0);
+	tern_ib_encode_modify(&from, &attr, RC_INIT, &body);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(body.attributes.access), TERN_ACCESS_REMOTE_READ);
+	from.flush = true;
+	tern_ib_encode_modify(&from, &attr, RC_INIT, &body);
+	KUNIT_EXPECT_EQ(test, le32_to_cpu(body.attributes.access),
+			TERN_ACCESS_REMOTE_READ | TERN_ACCESS_FLUSH_GLOBAL |
+			TERN_ACCESS_FLUSH_PERSISTENT);
+}
+
 static void encode_values(struct kunit *test)
 {
 	struct tern_ib_transition from = from_state(IB_QPT_RC, IB_QPS_INIT);
@@ -528,6 +547,7 @@ static struct kunit_case attributes_cases[] = {
 	KUNIT_CASE(attributes_address),
 	KUNIT_CASE(attributes_gid_index),
 	KUNIT_CASE(encode_sets_only_what_is_given),
+	KUNIT_CASE(encode_flush_rights),
 	KUNIT_CASE(encode_values),
 	KUNIT_CASE(encode_source_port),
 	KUNIT_CASE(encode_source_port_of_known_peer),

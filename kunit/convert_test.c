@@ -184,6 +184,14 @@ static void convert_access(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tern_ib_access_to(IB_ACCESS_REMOTE_READ | IB_ACCESS_HUGETLB |
 						IB_ACCESS_RELAXED_ORDERING),
 			TERN_ACCESS_REMOTE_READ);
+	KUNIT_EXPECT_EQ(test, tern_ib_access_to(IB_ACCESS_FLUSH_GLOBAL |
+						IB_ACCESS_FLUSH_PERSISTENT), 0);
+	KUNIT_EXPECT_EQ(test, tern_ib_flush_access_to(~0),
+			TERN_ACCESS_FLUSH_GLOBAL | TERN_ACCESS_FLUSH_PERSISTENT);
+	/* That memory keeps its content is never said. */
+	KUNIT_EXPECT_EQ(test, tern_ib_region_access_to(IB_ACCESS_FLUSH_GLOBAL |
+						       IB_ACCESS_FLUSH_PERSISTENT),
+			TERN_ACCESS_FLUSH_GLOBAL);
 	KUNIT_EXPECT_EQ(test, tern_ib_access_from(U32_MAX),
 			IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
 			IB_ACCESS_REMOTE_ATOMIC);

@@ -139,10 +139,13 @@ void tern_ib_encode_modify(const struct tern_ib_transition *from, const struct i
 		out->sq_psn = cpu_to_le32(attr->sq_psn);
 	}
 	if (mask & IB_QP_ACCESS_FLAGS) {
+		u32 access = tern_ib_access_to(attr->qp_access_flags);
+
 		set |= TERN_QP_SET_ACCESS;
+		if (from->flush)
+			access |= tern_ib_flush_access_to(attr->qp_access_flags);
 		/* A queue pair's own rights are what its peer may ask for. */
-		out->access = cpu_to_le32(tern_ib_access_to(attr->qp_access_flags) &
-					  ~TERN_ACCESS_LOCAL_WRITE);
+		out->access = cpu_to_le32(access & ~TERN_ACCESS_LOCAL_WRITE);
 	}
 	if (mask & IB_QP_PATH_MTU) {
 		set |= TERN_QP_SET_PATH_MTU;

@@ -14,6 +14,7 @@
  * @remote_qpn: its peer's, as set before
  * @current_state: the state it is in
  * @port_mtu: the port's active MTU
+ * @flush: the device has FLUSH
  */
 struct tern_ib_transition {
 	enum ib_qp_type type;
@@ -21,6 +22,7 @@ struct tern_ib_transition {
 	u32 remote_qpn;
 	enum ib_qp_state current_state;
 	enum ib_mtu port_mtu;
+	bool flush;
 };
 
 int tern_ib_check_address(const struct tern_ib_limits *limits, const struct rdma_ah_attr *attr);

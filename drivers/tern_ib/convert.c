@@ -23,6 +23,8 @@ static_assert(TERN_ACCESS_REMOTE_ATOMIC == (int)IB_ACCESS_REMOTE_ATOMIC);
 
 static_assert(TERN_ACCESS_WINDOW_BIND == (int)IB_ACCESS_MW_BIND);
 static_assert(TERN_ACCESS_ZERO_BASED == (int)IB_ZERO_BASED);
+static_assert(TERN_ACCESS_FLUSH_GLOBAL == (int)IB_ACCESS_FLUSH_GLOBAL);
+static_assert(TERN_ACCESS_FLUSH_PERSISTENT == (int)IB_ACCESS_FLUSH_PERSISTENT);
 
 #define TERN_IB_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |	\
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
@@ -91,7 +93,14 @@ u32 tern_ib_access_to(int access)
 /* The same of a memory region, which has more. */
 u32 tern_ib_region_access_to(int access)
 {
-	return access & (TERN_IB_ACCESS | IB_ACCESS_MW_BIND | IB_ZERO_BASED);
+	return access & (TERN_IB_ACCESS | IB_ACCESS_MW_BIND | IB_ZERO_BASED |
+			 IB_ACCESS_FLUSH_GLOBAL);
+}
+
+/* What a device with FLUSH knows beside tern_ib_access_to() of a queue pair. */
+u32 tern_ib_flush_access_to(int access)
+{
+	return access & (IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT);
 }
 
 int tern_ib_access_from(u32 access)

@@ -20,6 +20,7 @@ bool tern_ib_event_from(u8 type, enum ib_event_type *event);
 
 u32 tern_ib_access_to(int access);
 u32 tern_ib_region_access_to(int access);
+u32 tern_ib_flush_access_to(int access);
 int tern_ib_access_from(u32 access);
 
 enum ib_mtu tern_ib_mtu_from(u32 netdev_mtu);

@@ -60,6 +60,12 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	}
 	tern_ib_odp_describe(dev, attr);
 
+	if (tern_has(dev->tern, TERN_FEATURE_ATOMIC_WRITE))
+		attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
+	/* Whether memory keeps what is in it when the power goes nobody can tell: not PERSISTENT. */
+	if (tern_has(dev->tern, TERN_FEATURE_FLUSH))
+		attr->device_cap_flags |= IB_DEVICE_FLUSH_GLOBAL;
+
 	if (tern_has(dev->tern, TERN_FEATURE_FLOW_STEERING))
 		attr->device_cap_flags |= IB_DEVICE_MANAGED_FLOW_STEERING;
 	/* No FCS: frames come without it. No checksums: a send has to name the headers' places. */

@@ -95,7 +95,10 @@ bool tern_ib_access_known(const struct tern_ib_device *dev, int access)
 {
 	if (access & IB_ACCESS_MW_BIND && !tern_has(dev->tern, TERN_FEATURE_MEMORY_WINDOWS))
 		return false;
-	return !(access & ~(TERN_IB_MR_ACCESS | IB_ACCESS_MW_BIND | IB_ZERO_BASED));
+	if (access & IB_ACCESS_FLUSH_GLOBAL && !tern_has(dev->tern, TERN_FEATURE_FLUSH))
+		return false;
+	return !(access & ~(TERN_IB_MR_ACCESS | IB_ACCESS_MW_BIND | IB_ZERO_BASED |
+			    IB_ACCESS_FLUSH_GLOBAL));
 }
 
 static bool tern_ib_range_valid(const struct tern_ib_device *dev, u64 address, u64 length)

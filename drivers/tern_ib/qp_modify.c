@@ -89,6 +89,7 @@ static int tern_ib_modify_alive(struct tern_ib_device *dev, struct tern_ib_qp *q
 		.qpn = qp->number,
 		.remote_qpn = qp->remote_qpn,
 		.port_mtu = tern_ib_port_mtu(dev),
+		.flush = tern_has(dev->tern, TERN_FEATURE_FLUSH),
 	};
 	struct tern_command_modify_qp body;
 	unsigned int moves = 0;
