@@ -336,7 +336,7 @@ struct ibv_qp *tern_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_a
 	qp->sq.lock.unneeded = qp->parent && qp->parent->td;
 	qp->rq.lock.unneeded = qp->sq.lock.unneeded;
 	if (send_ops) {
-		ret = tern_wr_init(qp, attr->qp_type, attr->send_ops_flags);
+		ret = tern_wr_init(qp, attr->qp_type, attr->send_ops_flags, ctx->features);
 		if (ret)
 			goto err_qp;
 	}

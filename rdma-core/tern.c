@@ -121,6 +121,7 @@ static int tern_set_context(struct tern_context *ctx, const struct tern_uresp_al
 	if (resp->cq_shift_max > 24 || resp->sq_shift_max > 24 ||
 	    resp->rq_shift_max > 24)
 		return EINVAL;
+	ctx->features = resp->features;
 	ctx->records = resp->features >> TERN_FEATURE_DOORBELL_RECORDS & 1;
 	ctx->cq_entries_max = 1U << resp->cq_shift_max;
 	ctx->sq_blocks_max = 1U << resp->sq_shift_max;

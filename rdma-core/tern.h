@@ -95,6 +95,7 @@ struct tern_context {
 	struct verbs_context ibv_ctx;
 	uint8_t *doorbell;		/* this process's doorbell page */
 	size_t page_size;
+	uint64_t features;		/* TERN_FEATURE_*, a bit each */
 	bool records;			/* the device follows queue records */
 	bool timestamps;		/* it has a clock, and completions its time */
 	void *clock;			/* the page of it, if so */
@@ -393,6 +394,6 @@ void tern_clock_unmap(struct tern_context *ctx);
 int tern_query_rt_values(struct ibv_context *ibctx, struct ibv_values_ex *values);
 
 /* wr.c */
-int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops);
+int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops, uint64_t features);
 
 #endif /* TERN_PROVIDER_H */

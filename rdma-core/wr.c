@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "tern.h"
+#include "placement.h"
 
 #define TERN_STAGED_SGES	(TERN_WQE_BYTES_MAX / sizeof(struct tern_sge))
 
@@ -19,6 +19,7 @@ struct tern_staged {
 	uint32_t posted;
 	struct ibv_sge sges[TERN_STAGED_SGES];
 	uint8_t data[TERN_WQE_BYTES_MAX];	/* inline */
+	struct tern_placement placement;
 };
 
 static struct tern_qp *from_ex(struct ibv_qp_ex *qp_ex)
@@ -50,8 +51,12 @@ static void tern_staged_close(struct tern_qp *qp, struct tern_staged *staged)
 		staged->error = ENOMEM;
 		return;
 	}
-	blocks = tern_put_one(&qp->sq, staged->producer & qp->sq.mask, staged->posted + 1,
-			      &staged->wr);
+	if (tern_is_placement(staged->wr.opcode))
+		blocks = tern_put_placement(&qp->sq, staged->producer & qp->sq.mask,
+					    staged->posted + 1, &staged->wr, &staged->placement);
+	else
+		blocks = tern_put_one(&qp->sq, staged->producer & qp->sq.mask,
+				      staged->posted + 1, &staged->wr);
 	if (!blocks) {
 		staged->error = EINVAL;
 		return;
@@ -187,6 +192,24 @@ static void tern_wr_atomic_fetch_add(struct ibv_qp_ex *qp_ex, uint32_t rkey, uin
 	wr->wr.atomic.rkey = rkey;
 }
 
+static void tern_wr_atomic_write(struct ibv_qp_ex *qp_ex, uint32_t rkey, uint64_t address,
+				 const void *value)
+{
+	tern_staged_remote(qp_ex, IBV_WR_ATOMIC_WRITE, rkey, address);
+	memcpy(from_ex(qp_ex)->staged->placement.value, value, TERN_ATOMIC_WRITE_BYTES);
+}
+
+static void tern_wr_flush(struct ibv_qp_ex *qp_ex, uint32_t rkey, uint64_t address, size_t length,
+			  uint8_t type, uint8_t level)
+{
+	struct ibv_send_wr *wr = tern_staged_remote(qp_ex, IBV_WR_FLUSH, rkey, address);
+	struct tern_staged *staged = from_ex(qp_ex)->staged;
+	int ret = tern_set_flush(wr, &staged->placement, length, type, level);
+
+	if (ret)
+		tern_staged_fail(staged, ret);
+}
+
 static void tern_wr_set_ud_addr(struct ibv_qp_ex *qp_ex, struct ibv_ah *ah, uint32_t remote_qpn,
 				uint32_t remote_qkey)
 {
@@ -264,11 +287,11 @@ static void tern_wr_set_inline_data(struct ibv_qp_ex *qp_ex, void *address, size
 	 IBV_QP_EX_WITH_BIND_MW |						\
 	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
-static uint64_t tern_send_ops_of(enum ibv_qp_type type)
+static uint64_t tern_send_ops_of(enum ibv_qp_type type, uint64_t features)
 {
 	switch (type) {
 	case IBV_QPT_RC:
-		return TERN_SEND_OPS_RELIABLE;
+		return TERN_SEND_OPS_RELIABLE | tern_placement_ops(features);
 	case IBV_QPT_XRC_SEND:
 		return TERN_SEND_OPS_RELIABLE & ~IBV_QP_EX_WITH_BIND_MW;
 	case IBV_QPT_UC:
@@ -281,11 +304,11 @@ static uint64_t tern_send_ops_of(enum ibv_qp_type type)
 }
 
 /* Returns 0 or a positive errno. */
-int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops)
+int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops, uint64_t features)
 {
 	struct ibv_qp_ex *ex = &qp->base.qp_ex;
 
-	if (ops & ~tern_send_ops_of(type))
+	if (ops & ~tern_send_ops_of(type, features))
 		return EOPNOTSUPP;
 	qp->staged = calloc(1, sizeof(*qp->staged));
 	if (!qp->staged)
@@ -304,6 +327,8 @@ int tern_wr_init(struct tern_qp *qp, enum ibv_qp_type type, uint64_t ops)
 	ex->wr_rdma_write_imm = tern_wr_rdma_write_imm;
 	ex->wr_atomic_cmp_swp = tern_wr_atomic_cmp_swp;
 	ex->wr_atomic_fetch_add = tern_wr_atomic_fetch_add;
+	ex->wr_atomic_write = tern_wr_atomic_write;
+	ex->wr_flush = tern_wr_flush;
 	ex->wr_set_ud_addr = tern_wr_set_ud_addr;
 	ex->wr_set_xrc_srqn = tern_wr_set_xrc_srqn;
 	ex->wr_set_sge = tern_wr_set_sge;

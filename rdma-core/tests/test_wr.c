@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "bench.h"
+#include "placement.h"
 
 static struct bench *bench_ex(bool datagram)
 {
@@ -11,7 +12,7 @@ static struct bench *bench_ex(bool datagram)
 
 	b->qp.base.qp.qp_type = type;
 	b->qp.base.comp_mask = VERBS_QP_EX;
-	CHECK(tern_wr_init(&b->qp, type, IBV_QP_EX_WITH_SEND) == 0);
+	CHECK(tern_wr_init(&b->qp, type, IBV_QP_EX_WITH_SEND, 0) == 0);
 	return b;
 }
 
@@ -111,6 +112,71 @@ static void test_atomics(void)
 	bench_ex_free(modern);
 }
 
+static void test_placements(void)
+{
+	struct bench *b = bench_ex(false), *datagram = bench_ex(true);
+	const uint64_t both = IBV_QP_EX_WITH_ATOMIC_WRITE | IBV_QP_EX_WITH_FLUSH;
+	const uint8_t places = IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT;
+	struct ibv_qp_ex *ex = &b->qp.base.qp_ex;
+	struct ibv_send_wr wr = { .opcode = IBV_WR_FLUSH }, *bad;
+	static const struct {
+		size_t length;
+		uint8_t type, level;
+	} wrong[] = {
+		{ 8, 0, IBV_FLUSH_RANGE }, { 8, 4, IBV_FLUSH_MR },
+		{ 8, IBV_FLUSH_GLOBAL, 2 }, { 1UL << 32, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE },
+	};
+	static const uint8_t expected[3][64] = {
+		{ 0x09, 0x0d, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		  0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0xcd, 0xab, 0, 0, 0, 0, 0, 0,
+		  1, 2, 3, 4, 5, 6, 7, 8 },
+		{ 0x0a, 0x01, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+		  0x99, 0, 0, 0, 0, 0, 0, 0, 0xef, 0, 0, 0, 0x04, 0x03, 0x02, 0x01 },
+		{ 0x0a, 0x00, 1, 0, 0, 0, 0, 0, 0x13, 0, 0, 0, 0, 0, 0, 0,
+		  0x99, 0, 0, 0, 0, 0, 0, 0, 0xef, 0, 0, 0, 0, 0, 0, 0 },
+	};
+	size_t i;
+
+	/* No inline data was asked for. */
+	b->qp.sq.inline_max = 0;
+	ibv_wr_start(ex);
+	ex->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED;
+	ibv_wr_atomic_write(ex, 0xabcd, 0x1122334455667788, "\1\2\3\4\5\6\7\10");
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_flush(ex, 0xef, 0x99, 0x01020304, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE);
+	ex->wr_flags = 0;
+	ibv_wr_flush(ex, 0xef, 0x99, SIZE_MAX, places, IBV_FLUSH_MR);
+	CHECK(ibv_wr_complete(ex) == 0);
+	CHECK(!memcmp(b->sq, expected[0], 40));
+	CHECK(!memcmp(b->sq + 64, expected[1], TERN_HEADER_REMOTE));
+	CHECK(!memcmp(b->sq + 128, expected[2], TERN_HEADER_REMOTE));
+	CHECK(le32toh(b->sq_record.index) == 3);
+
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		ibv_wr_start(ex);
+		ibv_wr_flush(ex, 1, 2, wrong[i].length, wrong[i].type, wrong[i].level);
+		CHECK(ibv_wr_complete(ex) == EINVAL);
+	}
+	/* ibv_post_send() has no arguments for them. */
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == EINVAL);
+	wr.opcode = IBV_WR_ATOMIC_WRITE;
+	CHECK(tern_post_send(&b->qp.base.qp, &wr, &bad) == EINVAL);
+	CHECK(le32toh(b->sq_record.index) == 3);
+	ex = &datagram->qp.base.qp_ex;
+	ibv_wr_start(ex);
+	ibv_wr_atomic_write(ex, 1, 2, "12345678");
+	CHECK(ibv_wr_complete(ex) == EINVAL);
+
+	CHECK(tern_placement_ops(0) == 0);
+	CHECK(tern_placement_ops(UINT64_C(1) << TERN_FEATURE_FLUSH) == IBV_QP_EX_WITH_FLUSH);
+	CHECK(tern_placement_ops(UINT64_MAX) == both);
+	CHECK(tern_wr_init(&b->qp, IBV_QPT_RC, IBV_QP_EX_WITH_FLUSH, 0) == EOPNOTSUPP);
+	CHECK(tern_wr_init(&b->qp, IBV_QPT_XRC_SEND, IBV_QP_EX_WITH_FLUSH, UINT64_MAX) ==
+	      EOPNOTSUPP);
+	bench_ex_free(b);
+	bench_ex_free(datagram);
+}
+
 static void test_invalidations(void)
 {
 	struct bench *classic = bench_ex(false), *modern = bench_ex(false);
@@ -207,9 +273,9 @@ static void test_wr_refusals(void)
 	uint8_t data[65] = {};
 	int i;
 
-	CHECK(tern_wr_init(&b->qp, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_READ) == EOPNOTSUPP);
-	CHECK(tern_wr_init(&b->qp, IBV_QPT_RC, IBV_QP_EX_WITH_TSO) == EOPNOTSUPP);
-	CHECK(tern_wr_init(&b->qp, IBV_QPT_UC, IBV_QP_EX_WITH_RDMA_READ) == EOPNOTSUPP);
+	CHECK(tern_wr_init(&b->qp, IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_READ, 0) == EOPNOTSUPP);
+	CHECK(tern_wr_init(&b->qp, IBV_QPT_RC, IBV_QP_EX_WITH_TSO, 0) == EOPNOTSUPP);
+	CHECK(tern_wr_init(&b->qp, IBV_QPT_UC, IBV_QP_EX_WITH_RDMA_READ, 0) == EOPNOTSUPP);
 
 	ibv_wr_start(ex);
 	ibv_wr_send(ex);
@@ -259,6 +325,7 @@ void test_wr(void)
 {
 	test_same_as_post_send();
 	test_atomics();
+	test_placements();
 	test_invalidations();
 	test_inline_and_wrapping();
 	test_ud();
