@@ -18,19 +18,28 @@ def capture(tmp_path_factory):
     return tmp_path_factory.mktemp("capture") / "wire.pcap"
 
 
-def data_check(guest_programs, server, client, sizes, mtu=MTU, family=4, args="", timeout=120):
+def check(guest_programs, program, server, client, family, args, rest, timeout):
+    """Runs a program of pairs (see rdma_pair.h) on both sides."""
     s_addr, c_addr = (server.address, client.address) if family == 4 else \
                      (server.address6, client.address6)
     port = next(programs._ports)
-    one = f"{guest_programs}/rdma_check -m {mtu} -p {port} {args} -d"
-    sizes = " ".join(map(str, sizes))
-    s = server.vm.spawn(f"{one} {server.ibdev} -g {server.gid_index(s_addr)} {sizes}", timeout)
+    one = f"{guest_programs}/{program} -p {port} {args} -d"
+    s = server.vm.spawn(f"{one} {server.ibdev} -g {server.gid_index(s_addr)} {rest}", timeout)
     out = client.vm.run(f"{one} {client.ibdev} -g {client.gid_index(c_addr)} "
-                        f"{server.address} {sizes}", timeout, check=False)
+                        f"{server.address} {rest}", timeout, check=False)
     if out.code:
         s.kill()
     end = s.wait(check=False)
     assert out.code == 0 and end.code == 0, f"{out.output}\n{end.output}"
+
+
+def data_check(guest_programs, server, client, sizes, mtu=MTU, family=4, args="", timeout=120):
+    check(guest_programs, "rdma_check", server, client, family, f"-m {mtu} {args}",
+          " ".join(map(str, sizes)), timeout)
+
+
+def placement_check(guest_programs, server, client, family=4, args="", timeout=120):
+    check(guest_programs, "placement_check", server, client, family, args, "", timeout)
 
 
 def test_device_attributes(ends):
@@ -39,6 +48,11 @@ def test_device_attributes(ends):
     assert "PORT_ACTIVE" in out
     assert "active_mtu:\t\t1024" in out
     assert "link_layer:\t\tEthernet" in out
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_flush_and_atomic_write(ends, guest_programs, family):
+    placement_check(guest_programs, *ends, family)
 
 
 @pytest.mark.parametrize("family", [4, 6])

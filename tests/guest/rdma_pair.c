@@ -114,8 +114,11 @@ static void open_device(struct pair *p)
 
 void pair_make_objects(struct pair *p)
 {
-	struct ibv_qp_init_attr init = {
+	struct ibv_qp_init_attr_ex init = {
 		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     (p->send_ops ? IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
+		.send_ops_flags = p->send_ops,
 		.cap = {
 			.max_send_wr = DEPTH, .max_recv_wr = DEPTH,
 			.max_send_sge = 4, .max_recv_sge = 1,
@@ -133,9 +136,10 @@ void pair_make_objects(struct pair *p)
 		pair_die("ibv_reg_mr");
 	init.send_cq = p->cq;
 	init.recv_cq = p->cq;
-	p->qp = ibv_create_qp(p->pd, &init);
+	init.pd = p->pd;
+	p->qp = ibv_create_qp_ex(p->context, &init);
 	if (!p->qp)
-		pair_die("ibv_create_qp");
+		pair_die("ibv_create_qp_ex");
 	p->own.qpn = p->qp->qp_num;
 	p->own.psn = getpid() * 2654435761u & 0xffffff;
 	p->own.rkey = p->mr->rkey;

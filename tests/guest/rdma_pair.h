@@ -32,6 +32,7 @@ struct pair {
 	int reads;		/* READs and atomics that it takes at a time */
 	int access;		/* of the memory: IBV_ACCESS_* */
 	int qp_access;		/* of the queue pair */
+	uint64_t send_ops;	/* not 0: an extended one, IBV_QP_EX_WITH_* */
 	size_t size_max;
 
 	int tcp;

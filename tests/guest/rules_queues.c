@@ -28,6 +28,7 @@ const struct test tests[] = {
 	{ "large_region", test_large_region },
 	{ "locked_memory", test_locked_memory },
 	{ "atomics", test_atomics },
+	{ "flush_rights", test_flush_rights },
 	{ "atomic_errors", test_atomic_errors },
 	{ "unreliable", test_unreliable },
 	{ "windows", test_windows },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* verbs_rules: atomics; unreliable connections. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 
 #include "verbs_rules.h"
@@ -127,6 +128,32 @@ void test_atomic_errors(void)
 		atomic_error(opcodes[i], 0, 7, ALL, IBV_WC_LOC_LEN_ERR);
 		atomic_error(opcodes[i], 0, 16, ALL, IBV_WC_LOC_LEN_ERR);
 	}
+}
+
+#define CAP_FLUSH_GLOBAL	(1ULL << 38)
+#define CAP_FLUSH_PERSISTENT	(1ULL << 39)
+#define CAP_ATOMIC_WRITE	(1ULL << 40)
+
+/* What the device promises, and that memory is not taken for what it does not promise. */
+void test_flush_rights(void)
+{
+	struct buffer b = buffer_new(4096, IBV_ACCESS_FLUSH_GLOBAL);
+	struct ibv_device_attr_ex attr;
+
+	REQUIRE(!ibv_query_device_ex(dev.context, NULL, &attr));
+	REQUIRE(attr.device_cap_flags_ex & CAP_ATOMIC_WRITE);
+	REQUIRE(attr.device_cap_flags_ex & CAP_FLUSH_GLOBAL);
+	REQUIRE(!(attr.device_cap_flags_ex & CAP_FLUSH_PERSISTENT));
+	REQUIRE(!ibv_reg_mr(dev.pd, b.data, 4096, IBV_ACCESS_FLUSH_PERSISTENT) &&
+		errno == EOPNOTSUPP);
+	REQUIRE(!ibv_reg_mr(dev.pd, b.data, 4096,
+			    IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT) &&
+		errno == EOPNOTSUPP);
+	REQUIRE(ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			     IBV_ACCESS_FLUSH_PERSISTENT));
+	REQUIRE(!ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_FLUSH_GLOBAL));
+	buffer_free(&b);
 }
 
 /* One message of @length bytes from a to b; a write with immediate tells of itself too. */

@@ -110,6 +110,7 @@ void test_large_region(void);
 void test_locked_memory(void);
 /* rules_transport.c */
 void test_atomics(void);
+void test_flush_rights(void);
 void test_atomic_errors(void);
 void test_unreliable(void);
 /* rules_windows.c */
