@@ -130,9 +130,10 @@ static void test_initiator_ex(void)
 		  .qp_type.xrc.remote_srqn = OTHER },
 	}, *bad;
 
-	CHECK(tern_wr_init(&modern->qp, IBV_QPT_XRC_SEND, IBV_QP_EX_WITH_BIND_MW) == EOPNOTSUPP);
+	CHECK(tern_wr_init(&modern->qp, IBV_QPT_XRC_SEND, IBV_QP_EX_WITH_BIND_MW, 0) ==
+	      EOPNOTSUPP);
 	CHECK(tern_wr_init(&modern->qp, IBV_QPT_XRC_SEND,
-			   IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE) == 0);
+			   IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE, 0) == 0);
 	modern->qp.base.comp_mask = VERBS_QP_EX;
 	CHECK(tern_post_send(&classic->qp.base.qp, wr, &bad) == 0);
 	ibv_wr_start(ex);
