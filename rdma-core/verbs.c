@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <tern_hw_regs.h>
+#include <util/util.h>
 
 #include "tern.h"
 
 int tern_query_device_ex(struct ibv_context *ibctx, const struct ibv_query_device_ex_input *input,
 			 struct ibv_device_attr_ex *attr, size_t attr_size)
 {
+	struct tern_context *ctx = to_tern_context(ibctx);
 	struct ib_uverbs_ex_query_device_resp resp;
 	size_t resp_size = sizeof(resp);
 	uint64_t version;
@@ -18,6 +21,10 @@ int tern_query_device_ex(struct ibv_context *ibctx, const struct ibv_query_devic
 	if (ret)
 		return ret;
 
+	/* The kernel's answer has no room for XRC's. A target does what an RC queue pair does. */
+	if (attr_size >= offsetofend(struct ibv_device_attr_ex, xrc_odp_caps) &&
+	    ctx->features >> TERN_FEATURE_XRC & 1)
+		attr->xrc_odp_caps = attr->odp_caps.per_transport_caps.rc_odp_caps;
 	version = resp.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver), "%u.%u.%u",
 		 (unsigned int)(version >> 32), (unsigned int)(version >> 16) & 0xffff,
