@@ -65,7 +65,8 @@ uint32_t tern_put_placement(struct tern_sq *sq, uint32_t slot, uint32_t posted,
 		tern_set_control(to, op, flags, 1, 0, 0, wr);
 		remote->length = htole32(placement->length);
 	} else {
-		tern_set_control(to, op, flags | TERN_WQE_INLINE, 1, 0, TERN_ATOMIC_WRITE_BYTES, wr);
+		tern_set_control(to, op, flags | TERN_WQE_INLINE, 1, 0, TERN_ATOMIC_WRITE_BYTES,
+				 wr);
 		memcpy(to + TERN_HEADER_REMOTE, placement->value, TERN_ATOMIC_WRITE_BYTES);
 	}
 	return 1;

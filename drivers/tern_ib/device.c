@@ -62,7 +62,7 @@ int tern_ib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 
 	if (tern_has(dev->tern, TERN_FEATURE_ATOMIC_WRITE))
 		attr->device_cap_flags |= IB_DEVICE_ATOMIC_WRITE;
-	/* Whether memory keeps what is in it when the power goes nobody can tell: not PERSISTENT. */
+	/* Nobody can tell whether memory keeps its content when the power goes: not PERSISTENT. */
 	if (tern_has(dev->tern, TERN_FEATURE_FLUSH))
 		attr->device_cap_flags |= IB_DEVICE_FLUSH_GLOBAL;
 

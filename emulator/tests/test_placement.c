@@ -97,7 +97,7 @@ static void both(struct rdma_options options)
 		CHECK_EQ(load(&pair.b, offset - 8), 0x5a5a5a5a5a5a5a5a);
 		CHECK_EQ(load(&pair.b, offset + 8), 0x5a5a5a5a5a5a5a5a);
 		for (uint32_t places = 1; places <= BOTH_PLACES; places++) {
-			/* All of the buffer, none of it, what is behind its end is not looked at. */
+			/* All of the buffer, none of it; behind its end nothing is looked at. */
 			flush.immediate = places;
 			flush.remote_address = pair.b.buffer;
 			flush.length = (uint32_t)pair.b.buffer_bytes;

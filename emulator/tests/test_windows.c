@@ -200,7 +200,8 @@ TERN_TEST(flush_and_atomic_write_by_a_window)
 				     RDMA_PD);
 		segment = binding(KEY(TYPE_2, 1));
 		bind(&segment, TERN_WC_SUCCESS);
-		write.remote_address = flush.remote_address = pair.b.buffer + PLACE;
+		write.remote_address = pair.b.buffer + PLACE;
+		flush.remote_address = write.remote_address;
 		rdma_post(&pair, &pair.a, &write);
 		expect(&pair.a, TERN_WQE_ATOMIC_WRITE, TERN_WC_SUCCESS);
 		CHECK_MEM(rdma_memory(&pair.b, PLACE), rdma_memory(&pair.a, 0), 8);

@@ -156,8 +156,9 @@ TERN_TEST(shape_of_flush_and_atomic_write)
 	memcpy(wqe.rest, &remote, sizeof(remote));
 	for (unsigned int low = 0; low < 256; low++) {
 		bool valid = (low & places) && !(low & ~(places | TERN_FLUSH_REGION));
+		const uint8_t immediate[4] = { (uint8_t)low };
 
-		memcpy(wqe.control.immediate, (uint8_t[4]){ (uint8_t)low }, 4);
+		memcpy(wqe.control.immediate, immediate, sizeof(immediate));
 		CHECK_EQ(fetch(&wqe, 1, &got), valid ? WQE_OK : WQE_MALFORMED);
 	}
 	for (unsigned int bit = 8; bit < 32; bit++) {

@@ -362,7 +362,10 @@ static int advise(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, void *dat
 void test_demand_advice(void)
 {
 	uint8_t *data = map_at(NULL, BYTES, PROT_READ | PROT_WRITE);
-	struct ibv_mr *mr = demand(data, BYTES, ALL), *readable = demand(data, BYTES, 0);
+	/* DMA-API debugging wants no page mapped twice, which the zero page is as well. */
+	uint8_t *read = map_at(NULL, BYTES, PROT_READ | PROT_WRITE);
+	uint8_t *any = map_at(NULL, BYTES, PROT_READ | PROT_WRITE);
+	struct ibv_mr *mr = demand(data, BYTES, ALL), *readable = demand(read, BYTES, 0);
 	struct ibv_mr *everything = demand(NULL, SIZE_MAX, ALL);
 	struct ibv_pd *other = ibv_alloc_pd(dev.context);
 	struct buffer plain = buffer_new(PAGE, ALL);
@@ -375,12 +378,14 @@ void test_demand_advice(void)
 	REQUIRE(there[2] && there[3] && there[4] && !there[5] && !there[1]);
 	REQUIRE(!advise(dev.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, data, BYTES, mr->lkey));
 	REQUIRE(!mincore(data, BYTES, there) && !there[5]);
-	REQUIRE(!advise(dev.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, data, BYTES, readable->lkey));
-	REQUIRE(!advise(dev.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, data, BYTES,
+	memset(read, 1, BYTES);
+	REQUIRE(!advise(dev.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, read, BYTES, readable->lkey));
+	REQUIRE(!mincore(any, BYTES, there) && !there[5]);
+	REQUIRE(!advise(dev.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, any, BYTES,
 			everything->lkey));
-	REQUIRE(!mincore(data, BYTES, there) && there[5]);
+	REQUIRE(!mincore(any, BYTES, there) && there[5]);
 
-	REQUIRE(advise(dev.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, data, PAGE,
+	REQUIRE(advise(dev.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, read, PAGE,
 		       readable->lkey) == EPERM);
 	REQUIRE(advise(other, IBV_ADVISE_MR_ADVICE_PREFETCH, data, PAGE, mr->lkey) == EPERM);
 	REQUIRE(advise(dev.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, data, PAGE, mr->lkey ^ 1) ==
@@ -398,5 +403,5 @@ void test_demand_advice(void)
 	REQUIRE(!ibv_dereg_mr(mr));
 	REQUIRE(!ibv_dealloc_pd(other));
 	buffer_free(&plain);
-	REQUIRE(!munmap(data, BYTES));
+	REQUIRE(!munmap(data, BYTES) && !munmap(read, BYTES) && !munmap(any, BYTES));
 }
