@@ -4,7 +4,7 @@
 import pytest
 
 from ternlab import programs
-from test_rdma import data_check, placement_check
+from test_rdma import data_check
 
 # Soft-RoCE on the debug kernel may need more than half a second for what is in
 # flight: a local ACK timeout of 1 s (18) is no fault of either side.
@@ -25,11 +25,6 @@ def test_data_is_exact(roles, guest_programs):
 def test_data_is_exact_over_ipv6(roles, guest_programs):
     data_check(guest_programs, *roles, [1, 1024, 65536], family=6,
                args=f"-k {TIMEOUT}", timeout=180)
-
-
-@pytest.mark.parametrize("family", [4, 6])
-def test_flush_and_atomic_write(roles, guest_programs, family):
-    placement_check(guest_programs, *roles, family, args=f"-k {TIMEOUT}")
 
 
 def test_rc_pingpong(roles):

@@ -64,7 +64,14 @@ struct tern_ib_counter {
 	struct rdma_counter rdma;
 };
 
-#define TERN_IB_OPS_COUNTER_SIZE	INIT_RDMA_OBJ_SIZE(rdma_counter, tern_ib_counter, rdma),
+/* Called without a look at whether there is one. */
+static inline void tern_ib_counter_init(struct rdma_counter *counter)
+{
+}
+
+#define TERN_IB_OPS_COUNTER_SIZE						\
+	.counter_init = tern_ib_counter_init,					\
+	INIT_RDMA_OBJ_SIZE(rdma_counter, tern_ib_counter, rdma),
 #else
 #define TERN_IB_OPS_COUNTER_SIZE
 #endif
