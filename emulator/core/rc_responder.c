@@ -453,10 +453,11 @@ static void repeat_read(struct rdma_qp *rdma, const struct wire_packet *packet)
 		qp_count(rdma->qp, rx_malformed, 1);
 		return;
 	}
-	if (answer_again_from(&rdma->responder, psn) && xrc_allows(rdma, packet) &&
-	    (rdma->access & TERN_ACCESS_REMOTE_READ) &&
+	/* Last what drops other answers: one that is not allowed costs none of them. */
+	if (xrc_allows(rdma, packet) && (rdma->access & TERN_ACCESS_REMOTE_READ) &&
 	    packet->headers.reth.length <= MESSAGE_BYTES_MAX &&
-	    rc_responder_allows(rdma, &packet->headers, TERN_ACCESS_REMOTE_READ))
+	    rc_responder_allows(rdma, &packet->headers, TERN_ACCESS_REMOTE_READ) &&
+	    answer_again_from(&rdma->responder, psn))
 		queue_read(rdma, packet, true);
 }
 
