@@ -36,10 +36,11 @@ int tern_device_memory_init(struct tern_adapter *adapter)
 	size = tern_read64(adapter, TERN_REG_DEVICE_MEMORY_SIZE);
 	if (tern_is_dead(tern))
 		return -EIO;
+	/* A BAR that found no room, for instance. Nothing else depends on it. */
 	if (!size || size > bar) {
-		dev_err(tern_dev(adapter), "device memory of %#llx bytes in a BAR of %#llx\n",
-			size, bar);
-		return -EPROTO;
+		dev_warn(tern_dev(adapter),
+			 "device memory of %#llx bytes in a BAR of %#llx is not used\n", size, bar);
+		return 0;
 	}
 	adapter->device_memory_pages = min_t(u64, size >> PAGE_SHIFT,
 					     TERN_DEVICE_MEMORY_PAGES_MAX);

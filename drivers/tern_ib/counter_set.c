@@ -35,16 +35,21 @@ static int tern_ib_counter_alloc(struct tern_ib_device *dev, struct rdma_counter
 	return err;
 }
 
-/* It may fail, but then the device is dead, and the set is gone all the same. */
+/* The core forgets it in any case. Of a set that a live device keeps the number stays taken. */
 int tern_ib_counter_dealloc(struct rdma_counter *counter)
 {
 	struct tern_ib_device *dev = to_tern_ib(counter->device);
+	int err;
 
 	if (!counter->id)
 		return 0;
-	tern_command_execute(dev->tern, TERN_COMMAND_DESTROY_COUNTER_SET, counter->id, NULL, 0,
-			     NULL);
-	tern_number_free(dev->tern, TERN_NUMBERS_COUNTER_SET, counter->id);
+	err = tern_command_execute(dev->tern, TERN_COMMAND_DESTROY_COUNTER_SET, counter->id, NULL,
+				   0, NULL);
+	err = tern_ib_gone_is_done(dev->tern, err);
+	if (err)
+		ibdev_warn(&dev->ib, "counter set %u stays: error %d\n", counter->id, err);
+	else
+		tern_number_free(dev->tern, TERN_NUMBERS_COUNTER_SET, counter->id);
 	return 0;
 }
 

@@ -4,6 +4,8 @@
 #include <uapi/rdma/tern-abi.h>
 
 #include "internal.h"
+#include "tern_hw_event.h"
+#include "trace.h"
 #include "verbs.h"
 
 /* Interrupts are off, and an event queue's lock is held. */
@@ -16,6 +18,10 @@ static void tern_ib_wq_event(struct tern_qp_listener *listener, u8 type)
 		.element.wq = &wq->ib,
 	};
 
+	/* No other means that it has failed. */
+	if (type != TERN_EVENT_QP_FATAL)
+		return;
+	trace_tern_ib_async_event(wq->ib.device, event.event, wq->number);
 	/* Before the core is through nothing happens to it, whatever the device says. */
 	if (wq->ib.event_handler && wq->ib.uobject)
 		wq->ib.event_handler(&event, wq->ib.wq_context);
