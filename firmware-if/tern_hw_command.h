@@ -112,7 +112,13 @@ static_assert(sizeof(struct tern_command_completion) == 64, "command completion"
 #define TERN_COMMAND_ADD_FLOW			0x510	/* TERN_FEATURE_FLOW_STEERING */
 #define TERN_COMMAND_REMOVE_FLOW		0x511
 #define TERN_COMMAND_SET_HASHING		0x512	/* TERN_FEATURE_RECEIVE_HASHING_QP */
-/* Reserved: 0x600..0x6ff PFC, ETS, ECN; 0x700..0x7ff VFs and mailbox; 0x8000.. vendor's own */
+/* Priorities and congestion */
+#define TERN_COMMAND_SET_FLOW_CONTROL		0x600	/* TERN_FEATURE_PFC */
+#define TERN_COMMAND_SET_PRIORITY_MAP		0x601
+#define TERN_COMMAND_SET_RECEIVE_BUFFERS	0x602
+#define TERN_COMMAND_SET_TRAFFIC_CLASSES	0x603	/* TERN_FEATURE_ETS */
+#define TERN_COMMAND_SET_CONGESTION_CONTROL	0x610	/* TERN_FEATURE_ECN */
+/* Reserved: 0x700..0x7ff VFs and mailbox; 0x8000.. vendor's own */
 
 /* QUERY_DEVICE, _PORT, _STATISTICS, _QP, _SRQ, _COUNTER_SET: where the device writes the answer. */
 struct tern_command_query {
@@ -162,7 +168,8 @@ struct tern_device_capabilities {
 	__le32 multicast_qps_max; /* of a group */
 	__le32 counter_set_count; /* number 0 is reserved */
 	__le32 flow_count;	/* at a time */
-	__le32 reserved0[29];
+	__le32 receive_buffer_bytes; /* of the port, for all receive buffers together */
+	__le32 reserved0[28];
 };
 
 static_assert(sizeof(struct tern_device_capabilities) == 240, "device capabilities");

@@ -40,7 +40,7 @@ static_assert(sizeof(struct tern_eqe) == 32, "event queue entry");
 #define TERN_EVENT_PORT_STATE		0x30	/* port; subtype TERN_PORT_* */
 #define TERN_EVENT_PAGE_FAULT		0x40	/* QPN; tern_hw_page_fault.h */
 #define TERN_EVENT_MAILBOX		0x50	/* function; reserved: TERN_FEATURE_VF_MAILBOX */
-#define TERN_EVENT_CONGESTION		0x60	/* reserved: TERN_FEATURE_PFC, TERN_FEATURE_ECN */
+#define TERN_EVENT_CONGESTION		0x60	/* priority; subtype TERN_CONGESTION_* */
 
 #define TERN_CQ_ERROR_OVERRUN		1
 #define TERN_CQ_ERROR_ACCESS		2	/* its memory cannot be accessed */

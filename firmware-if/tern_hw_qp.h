@@ -4,6 +4,7 @@
 #define TERN_HW_QP_H
 
 #include "tern_hw_types.h"
+#include "tern_hw_congestion.h"
 #include "tern_hw_memory.h"
 #include "tern_hw_wqe.h"
 
@@ -131,8 +132,9 @@ struct tern_qp_status {
 	__le32 rq_consumer;		/* index of the oldest entry not completed */
 	__le32 reserved1;
 	struct tern_qp_attributes attributes;	/* rq_psn: expected; sq_psn: next to send */
+	struct tern_qp_congestion congestion;	/* zero without TERN_FEATURE_ECN */
 };
 
-static_assert(sizeof(struct tern_qp_status) == 112, "QP status");
+static_assert(sizeof(struct tern_qp_status) == 128, "QP status");
 
 #endif /* TERN_HW_QP_H */

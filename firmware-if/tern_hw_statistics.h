@@ -11,6 +11,7 @@
 
 #define TERN_STATISTICS_PORT		0	/* struct tern_port_statistics */
 #define TERN_STATISTICS_RDMA		1	/* struct tern_rdma_statistics */
+#define TERN_STATISTICS_PRIORITY	2	/* struct tern_priority_statistics; TERN_FEATURE_PFC */
 
 struct tern_port_statistics {
 	__le64 tx_packets;		/* all, RoCE included */
@@ -71,8 +72,12 @@ struct tern_rdma_statistics {
 	__le64 rx_write_requests;	/* responder: messages, none twice */
 	__le64 rx_read_requests;
 	__le64 rx_atomic_requests;
+	__le64 np_ecn_marked_roce_packets; /* received with CE at a queue pair */
+	__le64 np_cnp_sent;
+	__le64 rp_cnp_handled;
+	__le64 rp_cnp_ignored;		/* the queue pair or its priority does not react */
 };
 
-static_assert(sizeof(struct tern_rdma_statistics) == 31 * 8, "rdma statistics");
+static_assert(sizeof(struct tern_rdma_statistics) == 35 * 8, "rdma statistics");
 
 #endif /* TERN_HW_STATISTICS_H */

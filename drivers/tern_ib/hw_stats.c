@@ -39,6 +39,10 @@ static const struct rdma_stat_desc tern_ib_hw_stats[] = {
 	{ .name = "rx_write_requests" },
 	{ .name = "rx_read_requests" },
 	{ .name = "rx_atomic_requests" },
+	{ .name = "np_ecn_marked_roce_packets" },
+	{ .name = "np_cnp_sent" },
+	{ .name = "rp_cnp_handled" },
+	{ .name = "rp_cnp_ignored" },
 };
 
 static_assert(sizeof(struct tern_rdma_statistics) ==

@@ -70,6 +70,10 @@ const struct counter_name rdma_counter_names[] = {
 	RDMA(rx_write_requests),
 	RDMA(rx_read_requests),
 	RDMA(rx_atomic_requests),
+	RDMA(np_ecn_marked_roce_packets),
+	RDMA(np_cnp_sent),
+	RDMA(rp_cnp_handled),
+	RDMA(rp_cnp_ignored),
 };
 
 const struct counter_name device_counter_names[] = {

@@ -69,6 +69,10 @@ struct rdma_counters {
 	uint64_t rx_write_requests;
 	uint64_t rx_read_requests;
 	uint64_t rx_atomic_requests;
+	uint64_t np_ecn_marked_roce_packets;
+	uint64_t np_cnp_sent;
+	uint64_t rp_cnp_handled;
+	uint64_t rp_cnp_ignored;
 };
 
 struct device_counters {
