@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cqe.h"
 #include "tern.h"
 
 struct tern_create_ah_resp {
@@ -42,7 +43,8 @@ struct ibv_ah *tern_create_ah(struct ibv_pd *ibpd, struct ibv_ah_attr *attr)
 	vector->flow_label = htole32(attr->grh.flow_label & TERN_MASK(19, 0));
 	vector->traffic_class = attr->grh.traffic_class;
 	vector->hop_limit = resp.drv.hop_limit;
-	vector->service_level = attr->sl & TERN_MASK(3, 0);
+	/* Of a completion without a priority: see tern_cqe_service_level(). */
+	vector->service_level = attr->sl < TERN_SL_NO_PRIORITY ? attr->sl : 0;
 	vector->udp_source_port = htole16(resp.drv.udp_source_port);
 	return &ah->ibv_ah;
 }

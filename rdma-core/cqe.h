@@ -13,6 +13,7 @@
 #include <string.h>
 #include <infiniband/verbs.h>
 #include <tern_hw_cqe.h>
+#include <tern_hw_ethernet.h>
 #include <tern_hw_wqe.h>
 
 /* The hardware counts statuses as verbs do. */
@@ -48,6 +49,26 @@ static inline bool tern_phase_matches(uint32_t phase, uint32_t index, uint32_t s
 	return (phase & TERN_CQE_PHASE) != ((index & size) != 0);
 }
 
+/*
+ * The service level of what was received: a tag's priority. A datagram without
+ * a tag has none, and the place says what no other field of struct ibv_wc can
+ * (IBTA A17.4.5.1 wants it in the completion): whether it came by IPv4 or
+ * IPv6. The numbers are ConnectX's, which UCX reads to find the GID
+ * in the GRH area. RoCE has eight priorities, so that those from 8 on, given to
+ * ibv_create_ah(), mean none.
+ */
+#define TERN_SL_NO_PRIORITY	8
+#define TERN_SL_IPV6		(TERN_SL_NO_PRIORITY | 1)
+#define TERN_SL_IPV4		(TERN_SL_NO_PRIORITY | 2)
+
+static inline uint8_t tern_cqe_service_level(const struct tern_cqe *cqe)
+{
+	if ((cqe->flags & (TERN_CQE_FLAG_GRH | TERN_CQE_FLAG_VLAN)) != TERN_CQE_FLAG_GRH ||
+	    cqe->network_type != TERN_GID_TYPE_ROCE_V2)
+		return le16toh(cqe->vlan_tci) >> 13;
+	return cqe->flags & TERN_CQE_FLAG_IPV4 ? TERN_SL_IPV4 : TERN_SL_IPV6;
+}
+
 /* All of @wc but wr_id. */
 static inline void tern_cqe_to_wc(const struct tern_cqe *cqe, struct ibv_wc *wc)
 {
@@ -71,8 +92,7 @@ static inline void tern_cqe_to_wc(const struct tern_cqe *cqe, struct ibv_wc *wc)
 	memcpy(&wc->imm_data, cqe->immediate, sizeof(wc->imm_data));
 	wc->src_qp = le32toh(cqe->source_qpn);
 	wc->pkey_index = le16toh(cqe->pkey_index);
-	/* The tag's priority is the service level; without a tag the field is 0. */
-	wc->sl = le16toh(cqe->vlan_tci) >> 13;
+	wc->sl = tern_cqe_service_level(cqe);
 	wc->opcode = IBV_WC_RECV;
 	wc->wc_flags = cqe->flags & TERN_CQE_FLAG_GRH ? IBV_WC_GRH : 0;
 	if (cqe->opcode == TERN_CQE_RECEIVE || cqe->opcode == TERN_CQE_RECEIVE_ETHERNET)

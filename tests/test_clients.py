@@ -112,3 +112,34 @@ def test_libfabric_messages(roles):
 def test_libfabric_datagrams(ends):
     """Reliable datagrams by shared receive queues: with soft-RoCE fi_enable() fails."""
     fi_pingpong(*ends, "verbs;ofi_rxm", "rdm")
+
+
+def ucx_perftest(server, client, test, environment=lambda nic: ""):
+    """Over InfiniBand verbs only: without UCX_TLS it would take TCP when verbs fail."""
+    port = next(programs._ports)
+
+    def one(nic):
+        return (f"{environment(nic)} UCX_TLS=rc_v,ud_v UCX_NET_DEVICES={nic.ibdev}:1 "
+                f"ucx_perftest -P 0 -p {port}")
+
+    s = server.vm.spawn(one(server), 90)
+    programs.listening(s, server.vm, port)
+    out = client.vm.run(f"{one(client)} {server.address} -t {test} -n 200 -w 10", 90,
+                        check=False)
+    if out.code:
+        s.kill()
+    end = s.wait(check=False)
+    assert out.code == 0 and end.code == 0, f"{out.output}\n{end.output}"
+    assert "Final:" in out.output, out.output
+
+
+@pytest.mark.parametrize("test", ["tag_lat -s 20000", "tag_bw -s 20000", "ucp_put_bw -s 20000",
+                                  "ucp_get -s 20000", "ucp_fadd -s 8"])
+def test_ucx(ends, test):
+    ucx_perftest(*ends, test)
+
+
+def test_ucx_with_soft_roce(roles):
+    """By IPv6: of IPv4 soft-RoCE's completions do not say what UCX wants to know."""
+    ucx_perftest(*roles[:2], "tag_lat -s 20000",
+                 lambda nic: f"UCX_IB_GID_INDEX={nic.gid_index(nic.address6)}")

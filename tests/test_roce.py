@@ -271,6 +271,21 @@ def test_multicast_by_rdma_cm(ends, pair, tmp_path):
     b.vm.run(f"! ip maddr show dev {b.netdev} | grep -qw {group}")
 
 
+def test_multicast_by_rdma_cm_over_ipv6(ends, pair, tmp_path, cm_by_v1):
+    group = "ff0e::4:5:6"
+    seen = capture_of(pair, tmp_path / "wire", lambda: mckey(*ends, group))
+    sent = [p for p in seen if p.destination_qpn == 0xffffff]
+    assert len(sent) == 10 and {p.version for p in sent} == {1}
+    assert {p.destination_mac.hex() for p in sent} == {"333300050006"}
+
+
+def test_the_kernel_has_no_ipv6_multicast_by_v2(ends):
+    """cma_iboe_join_multicast() knows IGMP only, whatever the device."""
+    a, _ = ends
+    out = a.vm.run(f"mckey -m ff0e::4:5:6 -b {a.address6} -C 1", 30, check=False)
+    assert out.code and "error 524" in out.output, out.output  # ENOTSUPP
+
+
 def test_multicast_by_rdma_cm_and_v1(ends, pair, tmp_path, cm_by_v1):
     seen = capture_of(pair, tmp_path / "wire", lambda: mckey(*ends, "239.1.2.3"))
     sent = [p for p in seen if p.destination_qpn == 0xffffff]

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "bench.h"
+#include "cqe.h"
 
 static void post(struct bench *b, uint64_t wr_id)
 {
@@ -102,8 +103,39 @@ static void test_strange_entries(void)
 	free(b);
 }
 
+/* What a datagram came by; a tag's priority; nothing of what is no datagram. */
+static void test_service_level(void)
+{
+	static const struct {
+		uint16_t flags, vlan_tci;
+		uint8_t network_type, service_level;
+	} cases[] = {
+		{ 0, 0, 0, 0 },
+		{ TERN_CQE_FLAG_VLAN, 0x6005, 0, 3 },
+		{ TERN_CQE_FLAG_GRH, 0, TERN_GID_TYPE_ROCE_V1, 0 },
+		{ TERN_CQE_FLAG_GRH, 0, TERN_GID_TYPE_ROCE_V2, TERN_SL_IPV6 },
+		{ TERN_CQE_FLAG_GRH | TERN_CQE_FLAG_IPV4, 0, TERN_GID_TYPE_ROCE_V2, TERN_SL_IPV4 },
+		{ TERN_CQE_FLAG_GRH | TERN_CQE_FLAG_IPV4 | TERN_CQE_FLAG_VLAN, 0xe001,
+		  TERN_GID_TYPE_ROCE_V2, 7 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct tern_cqe cqe = {
+			.opcode = TERN_CQE_RECEIVE, .flags = cases[i].flags,
+			.vlan_tci = htole16(cases[i].vlan_tci),
+			.network_type = cases[i].network_type,
+		};
+		struct ibv_wc wc;
+
+		tern_cqe_to_wc(&cqe, &wc);
+		CHECK(wc.sl == cases[i].service_level);
+	}
+}
+
 void test_cq_ex(void)
 {
+	test_service_level();
 	test_session();
 	test_single_threaded();
 	test_strange_entries();

@@ -2,13 +2,15 @@
 /*
  * Runs in guests: RDMA WRITE, FLUSH and ATOMIC_WRITE over one RC queue pair;
  * then a FLUSH to a place that the memory has no right for, which must fail.
+ * With -a without FLUSH.
  *
  * usage: placement_check -d DEVICE -g GID-INDEX [-m PATH-MTU] [-p PORT] [-k TIMEOUT]
- *                        [-y RETRIES] [SERVER]
+ *                        [-y RETRIES] [-a] [SERVER]
  *
  * Without SERVER (a name with a dot or colon) it is the server, whose memory is
  * the target. Between the steps both meet on a TCP connection.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +64,7 @@ static void flush(struct pair *p, uint32_t length, uint8_t type, uint8_t level,
 	complete(p, "FLUSH", IBV_WC_FLUSH, status);
 }
 
-static void write_and_flush(struct pair *p, int round)
+static void write_and_flush(struct pair *p, int round, bool flushes)
 {
 	uint64_t value = VALUE(round);
 	struct ibv_qp_ex *ex;
@@ -73,12 +75,14 @@ static void write_and_flush(struct pair *p, int round)
 	ibv_wr_set_sge(ex, p->mr->lkey, p->own.address, SIZE);
 	end(ex);
 	complete(p, "WRITE", IBV_WC_RDMA_WRITE, IBV_WC_SUCCESS);
-	flush(p, SIZE, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE, IBV_WC_SUCCESS);
+	if (flushes)
+		flush(p, SIZE, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE, IBV_WC_SUCCESS);
 	ex = begin(p);
 	ibv_wr_atomic_write(ex, p->other.rkey, p->other.address + 8 * round, &value);
 	end(ex);
 	complete(p, "ATOMIC_WRITE", IBV_WC_ATOMIC_WRITE, IBV_WC_SUCCESS);
-	flush(p, 0, IBV_FLUSH_GLOBAL, IBV_FLUSH_MR, IBV_WC_SUCCESS);
+	if (flushes)
+		flush(p, 0, IBV_FLUSH_GLOBAL, IBV_FLUSH_MR, IBV_WC_SUCCESS);
 }
 
 static void judge(const struct pair *p, int round)
@@ -103,11 +107,15 @@ static void judge(const struct pair *p, int round)
 int main(int argc, char **argv)
 {
 	struct pair p = PAIR_DEFAULTS;
+	bool flushes = true;
 	int option, round;
 
-	while ((option = getopt(argc, argv, PAIR_OPTIONS)) != -1)
-		if (pair_option(&p, option, optarg))
+	while ((option = getopt(argc, argv, PAIR_OPTIONS "a")) != -1) {
+		if (option == 'a')
+			flushes = false;
+		else if (pair_option(&p, option, optarg))
 			return 64;
+	}
 	if (optind < argc)
 		p.server = argv[optind++];
 	if (!p.device) {
@@ -115,22 +123,24 @@ int main(int argc, char **argv)
 		return 64;
 	}
 	p.size_max = SIZE;
-	p.access |= IBV_ACCESS_FLUSH_GLOBAL;
-	p.qp_access |= IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT;
-	p.send_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_FLUSH |
-		     IBV_QP_EX_WITH_ATOMIC_WRITE;
+	p.send_ops = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_ATOMIC_WRITE;
+	if (flushes) {
+		p.access |= IBV_ACCESS_FLUSH_GLOBAL;
+		p.qp_access |= IBV_ACCESS_FLUSH_GLOBAL | IBV_ACCESS_FLUSH_PERSISTENT;
+		p.send_ops |= IBV_QP_EX_WITH_FLUSH;
+	}
 	pair_connect(&p);
 	memset(p.buffer, GUARD_BYTE, p.buffer_size);
 	for (round = 0; round < ROUNDS; round++) {
 		pair_meet(&p);
 		if (p.server)
-			write_and_flush(&p, round);
+			write_and_flush(&p, round, flushes);
 		pair_meet(&p);
 		if (!p.server)
 			judge(&p, round);
 	}
 	pair_meet(&p);
-	if (p.server)
+	if (p.server && flushes)
 		flush(&p, SIZE, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, IBV_WC_REM_ACCESS_ERR);
 	pair_meet(&p);
 	printf("placement_check: %d rounds right\n", ROUNDS);
