@@ -17,6 +17,7 @@ static_assert(sizeof(struct tern_create_ah_resp) ==
 
 struct ibv_ah *tern_create_ah(struct ibv_pd *ibpd, struct ibv_ah_attr *attr)
 {
+	struct ibv_ah_attr without_priority;
 	struct tern_create_ah_resp resp = {};
 	struct tern_address_vector *vector;
 	struct tern_ah *ah;
@@ -25,6 +26,13 @@ struct ibv_ah *tern_create_ah(struct ibv_pd *ibpd, struct ibv_ah_attr *attr)
 	if (!attr->is_global) {
 		errno = EINVAL;
 		return NULL;
+	}
+
+	/* Of a completion that had none: see tern_cqe_service_level(). */
+	if (attr->sl == TERN_SL_IPV4 || attr->sl == TERN_SL_IPV6) {
+		without_priority = *attr;
+		without_priority.sl = 0;
+		attr = &without_priority;
 	}
 
 	ah = calloc(1, sizeof(*ah));
@@ -43,8 +51,7 @@ struct ibv_ah *tern_create_ah(struct ibv_pd *ibpd, struct ibv_ah_attr *attr)
 	vector->flow_label = htole32(attr->grh.flow_label & TERN_MASK(19, 0));
 	vector->traffic_class = attr->grh.traffic_class;
 	vector->hop_limit = resp.drv.hop_limit;
-	/* Of a completion without a priority: see tern_cqe_service_level(). */
-	vector->service_level = attr->sl < TERN_SL_NO_PRIORITY ? attr->sl : 0;
+	vector->service_level = attr->sl;
 	vector->udp_source_port = htole16(resp.drv.udp_source_port);
 	return &ah->ibv_ah;
 }

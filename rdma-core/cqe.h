@@ -54,12 +54,11 @@ static inline bool tern_phase_matches(uint32_t phase, uint32_t index, uint32_t s
  * a tag has none, and the place says what no other field of struct ibv_wc can
  * (IBTA A17.4.5.1 wants it in the completion): whether it came by IPv4 or
  * IPv6. The numbers are ConnectX's, which UCX reads to find the GID
- * in the GRH area. RoCE has eight priorities, so that those from 8 on, given to
+ * in the GRH area. RoCE has eight priorities, so that these two, given to
  * ibv_create_ah(), mean none.
  */
-#define TERN_SL_NO_PRIORITY	8
-#define TERN_SL_IPV6		(TERN_SL_NO_PRIORITY | 1)
-#define TERN_SL_IPV4		(TERN_SL_NO_PRIORITY | 2)
+#define TERN_SL_IPV6	9
+#define TERN_SL_IPV4	10
 
 static inline uint8_t tern_cqe_service_level(const struct tern_cqe *cqe)
 {

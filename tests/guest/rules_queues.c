@@ -27,6 +27,8 @@ const struct test tests[] = {
 	{ "multicast_limits", test_multicast_limits },
 	{ "large_region", test_large_region },
 	{ "locked_memory", test_locked_memory },
+	{ "dmabuf", test_dmabuf },
+	{ "read_only", test_read_only },
 	{ "atomics", test_atomics },
 	{ "flush_rights", test_flush_rights },
 	{ "atomic_errors", test_atomic_errors },

@@ -108,6 +108,9 @@ void test_rnr(void);
 void test_datagrams(void);
 void test_large_region(void);
 void test_locked_memory(void);
+/* rules_memory.c */
+void test_dmabuf(void);
+void test_read_only(void);
 /* rules_transport.c */
 void test_atomics(void);
 void test_flush_rights(void);
