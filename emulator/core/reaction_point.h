@@ -35,7 +35,10 @@ bool reaction_point_holds_requester(const struct rdma_qp *rdma);
 bool reaction_point_marks(const struct rdma_qp *rdma, const struct wire_path *path,
 			  const struct wire_headers *headers, size_t payload_length);
 
-/* What is sent, headers at @buffer, is marked, and takes its time of a queue pair that is limited. */
+/*
+ * What is sent, with headers at @buffer, is marked, and takes its time of a
+ * queue pair that is limited.
+ */
 static inline void reaction_point_sends(struct rdma_qp *rdma, const struct wire_path *path,
 					const struct wire_headers *headers, uint8_t *buffer,
 					size_t payload_length, size_t frame_length)
