@@ -36,7 +36,7 @@ static void begin_recovery(struct dcqcn *dcqcn, const struct dcqcn_parameters *p
 	dcqcn->alpha = (1 - parameters->gain) * dcqcn->alpha + parameters->gain;
 	dcqcn->timer_steps = 0;
 	dcqcn->byte_steps = 0;
-	dcqcn->bytes = 0;
+	dcqcn->bytes_left = parameters->byte_reset;
 	dcqcn->raised = false;
 	dcqcn->cut = now;
 	dcqcn->increase = now + parameters->time_reset_ns;
@@ -119,12 +119,13 @@ void dcqcn_time(struct dcqcn *dcqcn, const struct dcqcn_parameters *parameters, 
 
 void dcqcn_sent(struct dcqcn *dcqcn, const struct dcqcn_parameters *parameters, uint64_t bytes)
 {
-	dcqcn->bytes += bytes;
-	while (dcqcn->bytes >= parameters->byte_reset) {
-		dcqcn->bytes -= parameters->byte_reset;
+	while (bytes >= dcqcn->bytes_left) {
+		bytes -= dcqcn->bytes_left;
+		dcqcn->bytes_left = parameters->byte_reset;
 		step(&dcqcn->byte_steps);
 		increase(dcqcn, parameters);
 	}
+	dcqcn->bytes_left -= bytes;
 }
 
 bool dcqcn_recovered(const struct dcqcn *dcqcn, const struct dcqcn_parameters *parameters)

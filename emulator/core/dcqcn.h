@@ -24,7 +24,7 @@ struct dcqcn_parameters {
 struct dcqcn {
 	double rate, target, alpha;	/* R_C, R_T */
 	uint32_t timer_steps, byte_steps;	/* T, B */
-	uint64_t bytes;			/* sent since the last step of the byte counter */
+	uint64_t bytes_left;		/* to the next step of the byte counter */
 	bool raised;			/* since the last cut */
 	uint64_t cut;			/* when the last one was */
 	uint64_t increase;		/* when the increase timer is due */

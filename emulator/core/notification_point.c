@@ -24,7 +24,7 @@ void notification_point_marked(struct rdma_qp *rdma)
 		    nic_now(nic) - congestion->cnp_sent < of->cnp_interval_ns)
 			return;
 	}
-	/* May come while CNPs wait: they go by what holds then. */
+	/* Those that wait already keep theirs, and this one with them. */
 	if (congestion->source.state == EGRESS_IDLE)
 		congestion->source.priority = of->cnp_priority;
 	congestion->cnps++;
@@ -44,7 +44,8 @@ static void send_cnp(struct rdma_qp *rdma, const struct wire_path *path)
 		.destination_qpn = rdma->remote_qpn,
 	};
 
-	wire_path_set_class(&own, (uint8_t)(of->cnp_dscp << DSCP_SHIFT), of->cnp_priority);
+	wire_path_set_class(&own, (uint8_t)(of->cnp_dscp << DSCP_SHIFT),
+			    rdma->congestion.source.priority);
 	rdma->congestion.cnps--;
 	rdma->congestion.cnp_sent = nic_now(nic_of(rdma));
 	qp_count(rdma->qp, np_cnp_sent, 1);

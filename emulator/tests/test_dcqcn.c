@@ -414,6 +414,24 @@ TERN_TEST(late_host)
 	CHECK(dcqcn.alpha >= 0 && dcqcn.alpha < 1e-9);
 }
 
+/* New values hold from the next step on: bytes of a long step do not make many short ones. */
+TERN_TEST(byte_reset_shrinks)
+{
+	start();
+	reference.byte_reset = UINT32_MAX;
+	reference.ai = 1e-6;
+	reference.hai = 1e-6;
+	agree();
+	dcqcn_start(&dcqcn, &parameters, now);
+	dcqcn_sent(&dcqcn, &parameters, UINT32_MAX - 1);
+	CHECK_EQ(dcqcn.byte_steps, 0);
+	parameters.byte_reset = 10;
+	dcqcn_sent(&dcqcn, &parameters, 22);
+	CHECK_EQ(dcqcn.byte_steps, 3);
+	dcqcn_sent(&dcqcn, &parameters, 9);
+	CHECK_EQ(dcqcn.byte_steps, 4);
+}
+
 static uint64_t random_state;
 
 static uint64_t dice(uint64_t sides)
