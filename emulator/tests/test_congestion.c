@@ -294,7 +294,7 @@ TERN_TEST(notification_on_the_wire)
 	rdma_pair_destroy(&pair);
 }
 
-/* IPv6 has its class elsewhere; and it leaves before the acknowledge that was due first. */
+/* IPv6 has its class elsewhere; and it leaves before the acknowledge of the same packet. */
 TERN_TEST(notification_goes_first)
 {
 	const control_type on = control(BOTH);
@@ -308,6 +308,27 @@ TERN_TEST(notification_goes_first)
 	CHECK_EQ(sent_b.cnps, 1);
 	CHECK_EQ((ip[0] & 0xf) << 4 | ip[1] >> 4, 48 << 2);
 	CHECK_EQ(sent_b.last, WIRE_RC_ACKNOWLEDGE);
+	rdma_pair_destroy(&pair);
+}
+
+/* And before requests that were posted before its reason came. */
+TERN_TEST(notification_overtakes)
+{
+	const struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 40960 };
+	const control_type on = control(BOTH);
+	struct wire_headers headers;
+
+	start((struct rdma_options){ 0 }, &on);
+	peer_start(&peer, &pair);
+	wire_path_set_class(&peer.path, ECN_CE, 0);
+	headers = peer_headers(&peer, WIRE_RC_WRITE_ONLY, 0);
+	rdma_post(&pair, &pair.a, &write);
+	peer_send(&peer, &headers, NULL, 0);
+	CHECK(peer_next(&peer));
+	CHECK_EQ(peer.packet.headers.opcode, WIRE_CNP);
+	CHECK(peer_next(&peer));
+	CHECK_EQ(peer.packet.headers.opcode, WIRE_RC_WRITE_FIRST);
+	peer_stop(&peer);
 	rdma_pair_destroy(&pair);
 }
 
@@ -373,16 +394,19 @@ TERN_TEST(requests_are_paced)
 	static const uint32_t rates[] = { 100, 1000, 5000 };
 	control_type on = control(BOTH);
 
-	for (size_t i = 0; i < 3; i++) {
-		on.first_rate_mbps = htole32(rates[i]);
-		start((struct rdma_options){ .latency_ns = 700 }, &on);
+	for (size_t i = 0; i < 6; i++) {
+		/* Small ones too, of which preamble and gap are much. */
+		uint32_t mtu = i < 3 ? 4096 : 256;
+
+		on.first_rate_mbps = htole32(rates[i % 3]);
+		start((struct rdma_options){ .latency_ns = 700, .path_mtu = i < 3 ? 5 : 1 }, &on);
 		limit(&pair.a);
-		CHECK_EQ(rate_of(&pair.a), rates[i]);
+		CHECK_EQ(rate_of(&pair.a), rates[i % 3]);
 		world_advance(pair.world, 10 * MS);
 		watch();
-		request(&pair.a, TERN_WQE_WRITE, 100 * 4096);
+		request(&pair.a, TERN_WQE_WRITE, 100 * mtu);
 		/* The middle ones: Ethernet, IPv4, UDP, BTH, payload, ICRC. */
-		check_gaps(&sent_a, 1, 14 + 20 + 8 + 12 + 4096 + 4 + MAC_OVERHEAD, rates[i]);
+		check_gaps(&sent_a, 1, 14 + 20 + 8 + 12 + mtu + 4 + MAC_OVERHEAD, rates[i % 3]);
 		CHECK_EQ(sent_a.count, 100);
 		CHECK_EQ(rdma_counter(&pair.a, "retransmitted_packets"), 0);
 		rdma_pair_destroy(&pair);
