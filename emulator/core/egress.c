@@ -33,7 +33,10 @@ static void enqueue(struct tern_nic *nic, struct egress_source *source)
 		list_add_tail(&nic->egress.queues[class], &queue->link);
 		nic->egress.nonempty |= (uint8_t)(1U << class);
 	}
-	list_add_tail(&queue->sources, &source->link);
+	if (source->ahead)
+		list_add_head(&queue->sources, &source->link);
+	else
+		list_add_tail(&queue->sources, &source->link);
 }
 
 static void dequeue(struct tern_nic *nic, struct egress_source *source)

@@ -44,6 +44,7 @@ struct egress_source {
 	 */
 	bool (*send)(struct egress_source *source);
 	uint8_t priority;		/* 0..7; change it only while idle or inside send() */
+	bool ahead;			/* goes before the others of its function and class */
 	uint8_t traffic_class;		/* of the queue it is in; the scheduler's */
 	enum egress_state state;	/* the scheduler's */
 };

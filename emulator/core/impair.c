@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "ecn.h"
 #include "parse.h"
 
 #define ROCE_V1_GRH_BYTES	40
@@ -79,12 +80,41 @@ int impair_bth_opcode(const struct tern_frame *frame)
 	return offset < frame->header_length ? frame->header[offset] : -1;
 }
 
+/* Where the IPv4 or IPv6 header of @available bytes of a frame is; NULL: there is none. */
+static const uint8_t *ip_header(const uint8_t *frame, size_t available, size_t length)
+{
+	struct parsed_frame parsed;
+
+	if (!parse_frame(&parsed, frame, available, length) || !parsed.ip_version)
+		return NULL;
+	return frame + parsed.l3_offset;
+}
+
+static bool is_ect(const struct tern_frame *frame)
+{
+	const uint8_t *ip = ip_header(frame->header, frame->header_length,
+				      tern_frame_length(frame));
+
+	return ip && ecn_get(ip) != ECN_NOT_ECT && ecn_get(ip) != ECN_CE;
+}
+
+void impair_mark_ce(uint8_t *frame, size_t length)
+{
+	const uint8_t *ip = ip_header(frame, length, length);
+
+	if (ip)
+		ecn_set(frame + (ip - frame), ECN_CE);
+}
+
 /* A rule that cannot match draws no random number; one that can draws exactly one. */
-static bool rule_hits(struct impair *impair, struct impair_rule *entry, int opcode)
+static bool rule_hits(struct impair *impair, struct impair_rule *entry,
+		      const struct tern_frame *frame, int opcode)
 {
 	const struct tern_wire_rule *rule = &entry->rule;
 
 	if (rule->opcode != -1 && rule->opcode != opcode)
+		return false;
+	if (rule->what == TERN_WIRE_MARK_CE && !is_ect(frame))
 		return false;
 	if (rule->nth)
 		return ++entry->seen == rule->nth;
@@ -100,7 +130,7 @@ void impair_judge(struct impair *impair, const struct tern_frame *frame,
 	for (int i = 0; i < IMPAIR_RULES; i++) {
 		struct impair_rule *entry = &impair->rules[i];
 
-		if (!entry->used || !rule_hits(impair, entry, opcode))
+		if (!entry->used || !rule_hits(impair, entry, frame, opcode))
 			continue;
 		impair->hits[entry->rule.what]++;
 		verdict->kinds |= 1U << entry->rule.what;

@@ -6,7 +6,7 @@
 #include "tern_nic.h"
 
 #define IMPAIR_RULES		32
-#define IMPAIR_KINDS		5	/* of enum tern_misbehaviour */
+#define IMPAIR_KINDS		6	/* of enum tern_misbehaviour */
 
 struct impair {
 	struct impair_rule {
@@ -32,6 +32,9 @@ void impair_judge(struct impair *impair, const struct tern_frame *frame,
 		  struct impair_verdict *verdict);
 /* Flip one bit behind the Ethernet header of @length flattened bytes. */
 void impair_corrupt(struct impair *impair, uint8_t *frame, size_t length);
+
+/* Mark @length flattened bytes CE, whose ECN bits were ECT. */
+void impair_mark_ce(uint8_t *frame, size_t length);
 
 /* The BTH opcode of a RoCE frame, -1 of others. */
 int impair_bth_opcode(const struct tern_frame *frame);

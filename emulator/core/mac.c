@@ -158,17 +158,20 @@ static void transmit_impaired(struct tern_nic *nic, const struct tern_frame *fra
 	struct held_frame *waiting = mac->reordered;
 	unsigned int copies = 1;
 	struct impair_verdict verdict;
-	uint8_t corrupted[FRAME_BYTES_MAX];
+	uint8_t changed[FRAME_BYTES_MAX];
 	struct tern_frame flat;
 	size_t length;
 
 	impair_judge(&mac->impair, frame, &verdict);
 	if (verdict.kinds & (1U << TERN_WIRE_DROP))
 		return;
-	if (verdict.kinds & (1U << TERN_WIRE_CORRUPT)) {
-		length = tern_frame_flatten(frame, corrupted, sizeof(corrupted));
-		impair_corrupt(&mac->impair, corrupted, length);
-		tern_frame_wrap(&flat, corrupted, length);
+	if (verdict.kinds & (1U << TERN_WIRE_CORRUPT | 1U << TERN_WIRE_MARK_CE)) {
+		length = tern_frame_flatten(frame, changed, sizeof(changed));
+		if (verdict.kinds & (1U << TERN_WIRE_MARK_CE))
+			impair_mark_ce(changed, length);
+		if (verdict.kinds & (1U << TERN_WIRE_CORRUPT))
+			impair_corrupt(&mac->impair, changed, length);
+		tern_frame_wrap(&flat, changed, length);
 		flat.priority = frame->priority;
 		frame = &flat;
 	}

@@ -69,7 +69,7 @@ void mac_count_received_down(struct tern_nic *nic);
 struct mac_counters {
 	uint64_t dropped_port_down;	/* to the wire while the port was down */
 	uint64_t received_port_down;	/* from the wire while it was unplugged */
-	uint64_t rule_hits[5];		/* by enum tern_misbehaviour */
+	uint64_t rule_hits[6];		/* by enum tern_misbehaviour */
 	uint64_t hold_overflow;		/* to be delayed or reordered, but too many already were */
 };
 

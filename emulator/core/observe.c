@@ -50,6 +50,7 @@ size_t tern_nic_counters(const struct tern_nic *nic, unsigned int fn,
 	add(counters, count, &n, "wire_delayed", mac->rule_hits[TERN_WIRE_DELAY]);
 	add(counters, count, &n, "wire_reordered", mac->rule_hits[TERN_WIRE_REORDER]);
 	add(counters, count, &n, "wire_corrupted", mac->rule_hits[TERN_WIRE_CORRUPT]);
+	add(counters, count, &n, "wire_marked_ce", mac->rule_hits[TERN_WIRE_MARK_CE]);
 	add(counters, count, &n, "wire_hold_overflow", mac->hold_overflow);
 	/* Not counters: how many there are now. */
 	add(counters, count, &n, "objects_eqs", function->eqs.used);

@@ -4,7 +4,9 @@
 
 #include "byteorder.h"
 #include "command.h"
+#include "notification_point.h"
 #include "rdma_qp.h"
+#include "reaction_point.h"
 #include "xrc.h"
 
 #define STATES			(TERN_QP_ERROR + 1)
@@ -175,6 +177,8 @@ static void reset(struct rdma_qp *rdma)
 	struct responder *responder = &rdma->responder;
 	struct egress_source source = responder->source;
 
+	notification_point_forget(rdma);
+	reaction_point_release(rdma);
 	rc_requester_reset(rdma);
 	ud_kept_drop(rdma);
 	egress_deactivate(nic_of(rdma), &responder->source);
@@ -275,7 +279,7 @@ uint16_t rdma_modify(struct qp *qp, struct command *command)
 
 uint16_t rdma_query(struct qp *qp, struct tern_qp_status *status)
 {
-	const struct rdma_qp *rdma = rdma_of(qp);
+	struct rdma_qp *rdma = rdma_of(qp);
 	const struct requester *requester = &rdma->requester;
 	bool connected = qp_connected(qp);
 
@@ -289,5 +293,7 @@ uint16_t rdma_query(struct qp *qp, struct tern_qp_status *status)
 	status->attributes.access = to_le32(rdma->access);
 	status->attributes.rq_psn = to_le32(rdma->responder.expected_psn);
 	status->attributes.sq_psn = to_le32(connected ? requester->next_psn : rdma->ud_psn);
+	if (function_has(qp->fn, FEATURE(ECN)))
+		reaction_point_query(rdma, &status->congestion);
 	return TERN_COMMAND_STATUS_OK;
 }

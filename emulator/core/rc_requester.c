@@ -9,6 +9,7 @@
 
 #include "mac.h"
 #include "rdma_qp.h"
+#include "reaction_point.h"
 
 /* Half of the PSN space: what may be outstanding (IBTA 9.7.1). */
 #define PSN_WINDOW		0x800000U
@@ -515,7 +516,7 @@ bool rc_requester_send(struct egress_source *source)
 	for (unsigned int i = 0; more && i < EGRESS_BURST && sends(rdma->qp); i++) {
 		if (!mac_ready(nic))
 			break;
-		more = send_one(rdma);
+		more = !reaction_point_holds(rdma, source) && send_one(rdma);
 	}
 	if (rdma->qp->state == TERN_QP_ERROR)
 		return true;
@@ -623,6 +624,11 @@ void rc_requester_timer(struct tern_nic *nic, struct timer *timer)
 	/* Nobody could answer, or it asks nobody; rc_requester_send() starts it again. */
 	if (!rdma_reaches_memory(rdma) || requester->fault.number)
 		return;
+	/* What is held back asks for the acknowledge. */
+	if (reaction_point_holds_requester(rdma) && requester->since_ack_request) {
+		rc_requester_restart_timer(rdma);
+		return;
+	}
 	qp_count(rdma->qp, local_ack_timeout_err, 1);
 	requester->skip_implied = false;
 	qp_trace(rdma->qp, "timeout, psn %u, %u retries left", requester->acked_psn,

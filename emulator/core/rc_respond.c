@@ -5,6 +5,7 @@
  */
 #include "mac.h"
 #include "rdma_qp.h"
+#include "reaction_point.h"
 
 static uint8_t opcode_of(const struct read_response *read)
 {
@@ -98,10 +99,12 @@ static void send_atomic_response(struct rdma_qp *rdma, const struct wire_path *p
 	rdma_transmit(rdma, path, &headers, NULL, 0, 0);
 }
 
+/* False: it waits, for its time or for a page. */
 static bool send_response(struct rdma_qp *rdma, const struct wire_path *path)
 {
 	if (!rdma->responder.reads[rdma->responder.read_first].atomic)
-		return send_read_response(rdma, path);
+		return !reaction_point_holds(rdma, &rdma->responder.source) &&
+		       send_read_response(rdma, path);
 	send_atomic_response(rdma, path);
 	return true;
 }

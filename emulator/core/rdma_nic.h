@@ -4,6 +4,7 @@
 #define TERN_RDMA_NIC_H
 
 #include "address.h"
+#include "congestion_control.h"
 #include "multicast.h"
 #include "payload.h"
 #include "wire.h"
@@ -13,6 +14,7 @@ struct rdma_nic {
 	struct send_wqe wqe;			/* fetched and not yet admitted */
 	uint32_t requests_shared;		/* of REQUESTS_SHARED: in use */
 	unsigned int kept;			/* datagrams, see ud_kept.c */
+	struct congestion_control congestion;
 	uint8_t bounce[PAYLOAD_BOUNCE_BYTES];	/* payload_gather(): what cannot be mapped */
 	uint8_t received[WIRE_PACKET_BYTES_MAX]; /* a frame that came in odd pieces */
 };

@@ -6,7 +6,9 @@
 #include "byteorder.h"
 #include "ethernet.h"
 #include "mac.h"
+#include "notification_point.h"
 #include "rdma_qp.h"
+#include "reaction_point.h"
 #include "srq.h"
 #include "xrc.h"
 
@@ -80,6 +82,8 @@ void rdma_transmit(struct rdma_qp *rdma, const struct wire_path *path,
 	fn->port.tx_roce_packets++;
 	fn->port.tx_roce_bytes += tern_frame_length(&frame);
 	qp_count(rdma->qp, tx_payload_bytes, payload_length);
+	reaction_point_sends(rdma, path, headers, buffer, payload_length,
+			     tern_frame_length(&frame));
 	mac_send(fn->nic, fn, &frame);
 }
 
@@ -237,6 +241,8 @@ void rdma_fail(struct qp *qp, uint8_t event)
 		return;
 	qp_set_state(qp, TERN_QP_ERROR);
 	timer_cancel(nic_of(rdma), &rdma->requester.timer);
+	notification_point_forget(rdma);
+	reaction_point_release(rdma);
 	rdma->requester.deadline = 0;
 	page_fault_forget(&rdma->requester.fault);
 	ud_kept_drop(rdma);
@@ -340,6 +346,9 @@ static bool create(struct qp *qp)
 	requester->source.send = qp_connected(qp) ? rc_requester_send : ud_send;
 	rdma->responder.source.fn = qp->fn;
 	rdma->responder.source.send = rc_respond_send;
+	rdma->congestion.source.fn = qp->fn;
+	rdma->congestion.source.send = notification_point_send;
+	rdma->congestion.source.ahead = true;
 	if (qp->type == TERN_QP_GSI)
 		rdma->qkey = GSI_QKEY;
 	qp->private = rdma;
@@ -360,6 +369,8 @@ static void destroy(struct qp *qp)
 	multicast_forget(qp);
 	xrc_leave(rdma);
 	ud_kept_drop(rdma);
+	notification_point_forget(rdma);
+	reaction_point_release(rdma);
 	timer_cancel(nic, &rdma->requester.timer);
 	timer_release(nic, 1);
 	nic->rdma->requests_shared -= rdma->requester.ring_size - REQUESTS_MIN;
@@ -382,7 +393,8 @@ static void posted(struct qp *qp, struct work_queue *wq)
 
 static void info(const struct qp *qp, struct tern_nic_qp_info *info)
 {
-	const struct rdma_qp *rdma = rdma_of(qp);
+	struct tern_qp_congestion congestion = { .reserved0 = 0 };
+	struct rdma_qp *rdma = rdma_of(qp);
 
 	info->remote_qpn = rdma->remote_qpn;
 	info->path_mtu = rdma->path_mtu;
@@ -397,6 +409,10 @@ static void info(const struct qp *qp, struct tern_nic_qp_info *info)
 	info->packets_received = rdma->packets_received;
 	info->retransmissions = rdma->retransmissions;
 	info->rnr_naks_received = rdma->rnr_naks_received;
+	reaction_point_query(rdma, &congestion);
+	info->rate_mbps = from_le32(congestion.rate_mbps);
+	info->target_rate_mbps = from_le32(congestion.target_rate_mbps);
+	info->alpha = from_le32(congestion.alpha);
 }
 
 #define RDMA_QP_OPS(id)			\

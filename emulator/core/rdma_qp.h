@@ -192,6 +192,7 @@ struct rdma_qp {
 	struct list xrc_target;		/* then: in srq->targets */
 	struct requester requester;	/* UD uses source only */
 	struct responder responder;	/* RC, UC */
+	struct congestion_qp congestion;
 	uint32_t ud_psn;
 	struct list kept;		/* datagrams, see ud_kept.c */
 	unsigned int kept_count;
@@ -236,7 +237,6 @@ static inline bool responds(const struct qp *qp)
 }
 
 /* rdma_qp.c */
-
 /* BTH opcodes of this type of queue pair, which is not ETHERNET or HASHING. */
 uint8_t service_of(const struct qp *qp);
 

@@ -10,9 +10,13 @@
 
 #include "byteorder.h"
 #include "command.h"
+#include "ecn.h"
 #include "icrc.h"
+#include "notification_point.h"
 #include "parts.h"
 #include "rdma_qp.h"
+#include "reaction_point.h"
+#include "tern_hw_congestion.h"
 #include "tern_hw_ethernet.h"
 
 const struct command_entry rdma_commands[] = {
@@ -22,13 +26,19 @@ const struct command_entry rdma_commands[] = {
 	  FEATURE(MULTICAST), attach_multicast_command },
 	{ TERN_COMMAND_DETACH_MULTICAST, true, sizeof(struct tern_command_multicast),
 	  FEATURE(MULTICAST), detach_multicast_command },
+	{ TERN_COMMAND_SET_CONGESTION_CONTROL, true,
+	  sizeof(struct tern_command_set_congestion_control), FEATURE(ECN),
+	  set_congestion_control_command },
 	{ 0 },
 };
 
 bool rdma_create(struct tern_nic *nic)
 {
 	nic->rdma = calloc(1, sizeof(*nic->rdma));
-	return nic->rdma;
+	if (!nic->rdma)
+		return false;
+	congestion_init(&nic->rdma->congestion);
+	return true;
 }
 
 void rdma_destroy(struct tern_nic *nic)
@@ -59,6 +69,9 @@ void rdma_function_reset(struct function *fn)
 {
 	gid_table_init(&fn->rdma->gids);
 	multicast_reset(&fn->rdma->multicast);
+	/* The port is the PF's. */
+	if (!fn->index)
+		congestion_reset(fn->nic);
 }
 
 static bool icrc_right(const struct wire_packet *packet)
@@ -107,6 +120,8 @@ static void receive_connected(struct rdma_qp *rdma, const struct wire_packet *pa
 		return;
 	}
 	rdma->packets_received++;
+	if (packet->network != WIRE_V1 && ecn_get(packet->l3) == ECN_CE)
+		notification_point_marked(rdma);
 	if (rdma->qp->type == TERN_QP_UC)
 		uc_receive(rdma, packet);
 	else if (packet->opcode->flags & WIRE_REQUEST)
@@ -143,6 +158,25 @@ static bool speaks_rdma(const struct qp *qp)
 	}
 }
 
+/* One that means nobody is no error: its queue pair may just have gone. */
+static void receive_cnp(struct function *fn, const struct wire_packet *packet,
+			const struct gid_entry *entry)
+{
+	struct qp *qp = qp_find(fn, packet->headers.destination_qpn);
+
+	if (!qp || !speaks_rdma(qp)) {
+		fn->rdma_counters.rp_cnp_ignored++;
+		return;
+	}
+	qp_trace(qp, "receive %s", packet->opcode->name);
+	if (entry && packet->network != WIRE_V1 && pkey_matches(packet->headers.pkey) &&
+	    qp_connected(qp) && responds(qp) && from_peer(rdma_of(qp), packet, entry) &&
+	    reaction_point_notified(rdma_of(qp)))
+		qp_count(qp, rp_cnp_handled, 1);
+	else
+		qp_count(qp, rp_cnp_ignored, 1);
+}
+
 /* @entry or @group: what its destination GID is. */
 static void dispatch(struct function *fn, const struct wire_packet *packet,
 		     const struct gid_entry *entry, struct multicast_group *group)
@@ -152,9 +186,10 @@ static void dispatch(struct function *fn, const struct wire_packet *packet,
 	struct rdma_counters *counters = &fn->rdma_counters;
 	struct qp *qp;
 
-	/* Congestion notifications: nothing here slows down yet. */
-	if (packet->headers.opcode == WIRE_CNP)
+	if (packet->headers.opcode == WIRE_CNP) {
+		receive_cnp(fn, packet, entry);
 		return;
+	}
 	if (!pkey_matches(packet->headers.pkey)) {
 		counters->rx_pkey_violations++;
 		return;

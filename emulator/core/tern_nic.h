@@ -190,6 +190,8 @@ struct tern_nic_qp_info {
 	uint32_t rq_producer, rq_consumer;
 	uint32_t path_mtu;
 	uint64_t packets_sent, packets_received, retransmissions, rnr_naks_received;
+	/* Congestion control's; 0: it is not limited. Alpha is in 1/65536. */
+	uint32_t rate_mbps, target_rate_mbps, alpha;
 };
 
 /*
@@ -209,6 +211,7 @@ enum tern_misbehaviour {
 	TERN_WIRE_DELAY,
 	TERN_WIRE_REORDER,		/* the frame leaves after the next one */
 	TERN_WIRE_CORRUPT,		/* one bit flips */
+	TERN_WIRE_MARK_CE,		/* of ECT frames only; others do not match */
 };
 
 /*

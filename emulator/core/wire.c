@@ -10,6 +10,8 @@
 #define BTH_PAD_SHIFT		4
 #define BTH_PAD			0x03
 #define BTH_VERSION		0x0f
+/* Byte 4 */
+#define BTH_BECN		0x40
 #define BTH_ACK_REQUEST		0x80
 
 #define IPV4_DONT_FRAGMENT	0x4000
@@ -202,6 +204,22 @@ void wire_path_build(struct wire_path *path, const struct wire_address *address)
 	path->length = (uint8_t)(at - path->bytes);
 }
 
+void wire_path_set_class(struct wire_path *path, uint8_t traffic_class, uint8_t priority)
+{
+	uint8_t *l3 = path->bytes + path->l3_offset;
+
+	path->priority = priority;
+	if (path->l3_offset > WIRE_ETHERNET_BYTES)
+		l3[-4] = (uint8_t)((l3[-4] & 0x1f) | priority << 5);
+	if (path->network == WIRE_V2_IPV4) {
+		l3[1] = traffic_class;
+		path->ipv4_sum = sum_words(l3, WIRE_IPV4_BYTES);
+	} else {
+		l3[0] = (uint8_t)((l3[0] & 0xf0) | traffic_class >> 4);
+		l3[1] = (uint8_t)((l3[1] & 0x0f) | traffic_class << 4);
+	}
+}
+
 static uint8_t *put_extensions(uint8_t *at, const struct wire_headers *headers,
 			       unsigned int extensions)
 {
@@ -267,10 +285,14 @@ size_t wire_build(uint8_t *buffer, const struct wire_path *path, struct wire_hea
 	memcpy(buffer, path->bytes, path->length);
 
 	bth[0] = headers->opcode;
-	bth[1] = (uint8_t)((headers->solicited ? BTH_SOLICITED : 0) | BTH_MIGRATED |
+	/* IBTA A17.9.3: in CNPs it is clear. */
+	bth[1] = (uint8_t)((headers->solicited ? BTH_SOLICITED : 0) |
+			   (headers->opcode == WIRE_CNP ? 0 : BTH_MIGRATED) |
 			   headers->pad << BTH_PAD_SHIFT);
 	wire_put_u16(bth + 2, headers->pkey);
 	wire_put_u32(bth + 4, headers->destination_qpn & WIRE_QPN_MASK);
+	if (headers->becn)
+		bth[4] = BTH_BECN;
 	wire_put_u32(bth + 8, headers->psn & WIRE_PSN_MASK);
 	if (headers->ack_request)
 		bth[8] = BTH_ACK_REQUEST;
@@ -516,6 +538,7 @@ enum wire_result wire_parse_transport(struct wire_packet *packet, const struct t
 	headers->solicited = bth[1] & BTH_SOLICITED;
 	headers->pad = bth[1] >> BTH_PAD_SHIFT & BTH_PAD;
 	headers->pkey = wire_get_u16(bth + 2);
+	headers->becn = bth[4] & BTH_BECN;
 	headers->destination_qpn = wire_get_u24(bth + 5);
 	headers->ack_request = bth[8] & BTH_ACK_REQUEST;
 	headers->psn = wire_get_u24(bth + 9);

@@ -131,6 +131,7 @@ struct wire_headers {
 	uint8_t opcode;
 	bool solicited;
 	bool ack_request;
+	bool becn;
 	uint8_t pad;			/* 0..3 */
 	uint16_t pkey;
 	uint32_t destination_qpn;
@@ -200,6 +201,8 @@ struct wire_path {
 };
 
 void wire_path_build(struct wire_path *path, const struct wire_address *address);
+/* The same path in another class, of another priority. */
+void wire_path_set_class(struct wire_path *path, uint8_t traffic_class, uint8_t priority);
 
 /*
  * Write all headers of a packet with @payload_length bytes of payload to

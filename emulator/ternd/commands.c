@@ -144,6 +144,9 @@ static json_object *describe_qp(const struct tern_nic_qp_info *qp)
 	add_number(object, "packets_received", qp->packets_received);
 	add_number(object, "retransmissions", qp->retransmissions);
 	add_number(object, "rnr_naks_received", qp->rnr_naks_received);
+	add_number(object, "rate_mbps", qp->rate_mbps);
+	add_number(object, "target_rate_mbps", qp->target_rate_mbps);
+	add_number(object, "alpha", qp->alpha);
 	return object;
 }
 
@@ -210,6 +213,7 @@ static const char *const misbehaviours[] = {
 	[TERN_WIRE_DELAY] = "delay",
 	[TERN_WIRE_REORDER] = "reorder",
 	[TERN_WIRE_CORRUPT] = "corrupt",
+	[TERN_WIRE_MARK_CE] = "mark-ce",
 };
 
 static void parse_rule(struct ternd_fields *fields, struct tern_wire_rule *rule)
@@ -223,8 +227,8 @@ static void parse_rule(struct ternd_fields *fields, struct tern_wire_rule *rule)
 	for (kind = 0; kind < kinds && strcmp(what, misbehaviours[kind]); kind++)
 		;
 	if (kind == kinds) {
-		ternd_fields_fail(fields, "\"what\" must be drop, duplicate, delay, reorder or "
-				  "corrupt, not \"%s\"", what);
+		ternd_fields_fail(fields, "\"what\" must be drop, duplicate, delay, reorder, "
+				  "corrupt or mark-ce, not \"%s\"", what);
 		return;
 	}
 	rule->what = (enum tern_misbehaviour)kind;

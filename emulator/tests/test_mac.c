@@ -465,7 +465,7 @@ TERN_TEST(rules_are_checked)
 	int numbers[64], count = 0, got;
 
 	start(0, 1, 1);
-	rule.what = (enum tern_misbehaviour)5;
+	rule.what = (enum tern_misbehaviour)(TERN_WIRE_MARK_CE + 1);
 	CHECK_EQ(tern_nic_add_wire_rule(machine->nic, &rule), -EINVAL);
 	rule.what = TERN_WIRE_DROP;
 	rule.opcode = 256;

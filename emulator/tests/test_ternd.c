@@ -338,6 +338,8 @@ TERN_TEST(wire_rules)
 	       "\"probability\": 0.5}");
 	CHECK(strstr(ask("{\"command\": \"add-rule\", \"nic\": \"b\", \"what\": \"delay\", "
 			 "\"nth\": 3, \"opcode\": 4, \"delay_ns\": 1000}"), "\"rule\":"));
+	ASK_OK("{\"command\": \"add-rule\", \"nic\": \"b\", \"what\": \"mark-ce\", "
+	       "\"probability\": 1}");
 	ASK_OK("{\"command\": \"remove-rule\", \"nic\": \"b\", \"all\": true}");
 	ASK_FAILS("{\"command\": \"add-rule\", \"nic\": \"a\", \"what\": \"eat\", \"nth\": 1}",
 		  "must be drop, duplicate");
