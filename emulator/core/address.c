@@ -36,6 +36,12 @@ void gid_table_init(struct gid_table *table)
 	table->generation = generation ? generation : 1;
 }
 
+void gid_table_touch(struct gid_table *table)
+{
+	if (!++table->generation)
+		table->generation = 1;
+}
+
 const struct gid_entry *gid_table_get(const struct gid_table *table, unsigned int index)
 {
 	if (index >= table->used || table->entries[index].type == TERN_GID_TYPE_NONE)
@@ -123,12 +129,22 @@ uint16_t address_udp_port(uint32_t flow_label)
 	return (uint16_t)(folded | UDP_PORT_BASE);
 }
 
+uint8_t address_priority(const struct gid_table *table, const struct tern_address_vector *vector,
+			 const struct priority_map *map)
+{
+	const struct gid_entry *entry = gid_table_get(table, from_le16(vector->source_gid_index));
+
+	return priority_map_roce(map, entry && entry->network == WIRE_V1, vector->service_level,
+				 vector->traffic_class);
+}
+
 bool address_path(const struct gid_table *table, const struct tern_address_vector *vector,
-		  uint32_t flow, struct wire_path *path)
+		  uint32_t flow, const struct priority_map *map, struct wire_path *path)
 {
 	const struct gid_entry *entry = gid_table_get(table, from_le16(vector->source_gid_index));
 	uint32_t flow_label = from_le32(vector->flow_label);
 	struct wire_address address = { 0 };
+	uint8_t pcp;
 
 	if (!entry || vector->service_level > 15 || flow_label > FLOW_LABEL_MASK)
 		return false;
@@ -142,16 +158,23 @@ bool address_path(const struct gid_table *table, const struct tern_address_vecto
 	memcpy(address.source_mac, entry->mac, 6);
 	address.vlan = entry->vlan;
 	address.vlan_id = entry->vlan_id;
-	address.priority = vector->service_level & 7;
+	address.priority = address_priority(table, vector, map);
+	pcp = priority_map_pcp(map, address.priority, address.priority);
 	memcpy(address.source_gid, entry->gid, 16);
 	memcpy(address.destination_gid, vector->destination_gid, 16);
 	address.flow_label = flow_label;
 	address.traffic_class = vector->traffic_class;
+	if (entry->network != WIRE_V1)
+		address.traffic_class = priority_map_traffic_class(map, address.priority,
+								   vector->traffic_class);
 	address.hop_limit = vector->hop_limit;
 	address.udp_source_port = from_le16(vector->udp_source_port);
 	if (!address.udp_source_port)
 		address.udp_source_port = address_udp_port(flow_label ? flow_label : flow);
 	wire_path_build(path, &address);
+	if (entry->vlan)
+		wire_put_u16(path->bytes + 14, (uint16_t)((pcp & 7) << 13 | (pcp >> 3) << 12 |
+							  entry->vlan_id));
 	return true;
 }
 
@@ -217,7 +240,6 @@ uint16_t set_gid_command(struct command *command)
 		table->used = command->number + 1;
 	while (table->used && table->entries[table->used - 1].type == TERN_GID_TYPE_NONE)
 		table->used--;
-	if (!++table->generation)
-		table->generation = 1;
+	gid_table_touch(table);
 	return TERN_COMMAND_STATUS_OK;
 }

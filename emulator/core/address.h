@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capabilities.h"
+#include "priority_map.h"
 #include "tern_hw_wqe.h"
 #include "wire.h"
 
@@ -31,6 +32,8 @@ struct gid_table {
 };
 
 void gid_table_init(struct gid_table *table);
+/* What was made of its entries is to be made anew. */
+void gid_table_touch(struct gid_table *table);
 
 /* NULL: no such entry, or it is empty. */
 const struct gid_entry *gid_table_get(const struct gid_table *table, unsigned int index);
@@ -48,10 +51,15 @@ const struct gid_entry *gid_table_match(struct gid_table *table,
 /*
  * Make the headers for @vector. @flow: what the UDP source port is derived
  * from where the vector has neither port nor flow label. False when the
- * vector makes no sense or its GID entry is empty.
+ * vector makes no sense or its GID entry is empty. @map: what priority, tag and
+ * traffic class are.
  */
 bool address_path(const struct gid_table *table, const struct tern_address_vector *vector,
-		  uint32_t flow, struct wire_path *path);
+		  uint32_t flow, const struct priority_map *map, struct wire_path *path);
+
+/* The priority of packets to @vector. */
+uint8_t address_priority(const struct gid_table *table, const struct tern_address_vector *vector,
+			 const struct priority_map *map);
 
 /* 20 bits from two queue pair numbers, the way Linux's rdma_calc_flow_label() does. */
 uint32_t address_flow_label(uint32_t local_qpn, uint32_t remote_qpn);

@@ -43,7 +43,7 @@ uint16_t command_answer(struct command *command, const void *answer, size_t leng
 static const struct command_entry *find(uint16_t opcode)
 {
 	static const struct command_entry *const tables[] = {
-		control_commands, rdma_commands, ethernet_commands,
+		control_commands, rdma_commands, ethernet_commands, priority_commands,
 	};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {

@@ -44,6 +44,7 @@ struct command_entry {
 extern const struct command_entry control_commands[];	/* device.c: device, EQ, CQ, key, QP */
 extern const struct command_entry rdma_commands[];	/* transport: SET_GID */
 extern const struct command_entry ethernet_commands[];	/* Ethernet: 0x002, 0x003, 0x500... */
+extern const struct command_entry priority_commands[];	/* priorities.c: 0x600... */
 
 /* Refuse because of @member of the body, which is a @type. */
 #define command_refuse(command, status, type, member) \

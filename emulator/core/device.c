@@ -72,6 +72,8 @@ static uint16_t query_device(struct command *command)
 		.flow_count = to_le32(function_has(fn, FEATURE(FLOW_STEERING)) ? FLOW_COUNT : 0),
 		.counter_set_count = to_le32(function_has(fn, FEATURE(COUNTER_SETS)) ?
 					     COUNTER_SET_COUNT : 0),
+		.receive_buffer_bytes = to_le32(function_has(fn, FEATURE(PFC)) ?
+						(uint32_t)fn->nic->priorities.buffers.total : 0),
 	};
 
 	if (!group_is_zero(command))
@@ -109,10 +111,15 @@ static uint16_t query_statistics(struct command *command)
 	case TERN_STATISTICS_RDMA:
 		return answer_counters(command, rdma_counter_names, &fn->rdma_counters,
 				       sizeof(fn->rdma_counters));
+	case TERN_STATISTICS_PRIORITY:
+		if (function_has(fn, FEATURE(PFC)))
+			return query_priority_statistics(command);
+		break;
 	default:
-		return command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
-				      struct tern_command_query, group);
+		break;
 	}
+	return command_refuse(command, TERN_COMMAND_STATUS_BAD_PARAMETER,
+			      struct tern_command_query, group);
 }
 
 static uint16_t query_counter_set(struct command *command)

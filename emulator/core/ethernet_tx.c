@@ -92,19 +92,16 @@ static void sum_payload(struct checksum *checksum, const struct payload *payload
 }
 
 /*
- * Send @header (with VLAN_TAG bytes of room in front of it) and @payload. The
- * tag goes behind the addresses, which move into the room.
+ * Make of @header (with VLAN_TAG bytes of room in front of it) that of @frame,
+ * with tag and priority. The tag goes behind the addresses, which move into the
+ * room; what is behind the tag stays. False: it is not its turn.
  */
-static void send_frame(struct ethernet_queue *queue, uint8_t *header, size_t header_length,
-		       const struct payload *payload)
+static bool begin_frame(struct ethernet_queue *queue, struct tern_frame *frame, uint8_t *header,
+			size_t header_length)
 {
 	const struct tern_wqe_ethernet *segment = queue->wqe.ethernet;
-	struct function *fn = queue->qp->fn;
-	struct tern_frame frame = {
-		.payload = payload->segments,
-		.payload_count = payload->count,
-		.payload_length = payload->length,
-	};
+	struct tern_nic *nic = queue->qp->fn->nic;
+	const struct priority_map *map = &nic->priorities.map;
 
 	if (from_le16(segment->flags) & TERN_WQE_ETHERNET_VLAN) {
 		uint16_t tci = from_le16(segment->vlan_tci);
@@ -117,13 +114,25 @@ static void send_frame(struct ethernet_queue *queue, uint8_t *header, size_t hea
 		header[14] = (uint8_t)(tci >> 8);
 		header[15] = (uint8_t)tci;
 	}
-	if (header_length >= 16 && parse_u16(header + 12) == ETHERTYPE_VLAN)
-		frame.priority = header[14] >> 5;
-	frame.header = header;
-	frame.header_length = header_length;
+	*frame = (struct tern_frame){ .header = header, .header_length = header_length };
+	frame->priority = priority_map_classify(map, header, header_length);
+	if (!egress_admits(nic, &queue->source, frame->priority, header))
+		return false;
+	priority_map_rewrite(map, frame->priority, header, header_length);
+	return true;
+}
+
+static void send_frame(struct ethernet_queue *queue, struct tern_frame *frame,
+		       const struct payload *payload)
+{
+	struct function *fn = queue->qp->fn;
+
+	frame->payload = payload->segments;
+	frame->payload_count = payload->count;
+	frame->payload_length = payload->length;
 	if (queue->qp->flags & TERN_QP_FLOW_LOOPBACK)
-		ingress_loopback_flows(fn, &frame);
-	mac_send(fn->nic, fn, &frame);
+		ingress_loopback_flows(fn, frame);
+	mac_send(fn->nic, fn, frame);
 }
 
 /* Bytes in front of what the MTU counts. */
@@ -134,28 +143,35 @@ static size_t link_header(const uint8_t *frame, size_t length)
 	return ETHERNET_HEADER;
 }
 
-/* Next segment of a TSO request; its last one completes it. */
-static void send_segment(struct ethernet_queue *queue)
+/* Next segment of a TSO request; its last one completes it. False: it is not its turn. */
+static bool send_segment(struct ethernet_queue *queue)
 {
 	uint8_t header[VLAN_TAG + TSO_HEADER_MAX];
 	struct tso *tso = &queue->tso;
 	struct checksum sum = { 0 };
 	struct payload payload;
+	struct tern_frame frame;
 	enum payload_result result;
 
+	/* Its turn is the same whatever tso_next() changes. */
+	memcpy(header + VLAN_TAG, tso->header, tso->header_length);
+	if (!begin_frame(queue, &frame, header + VLAN_TAG, tso->header_length))
+		return false;
 	result = gather(queue, &payload, (size_t)tso->header_length + tso->offset,
 			tso_next_length(tso));
 	if (result != PAYLOAD_OK) {
 		complete(queue, status_of(result));
-		return;
+		return true;
 	}
 	sum_payload(&sum, &payload);
 	tso_next(tso, &sum);
 	memcpy(header + VLAN_TAG, tso->header, tso->header_length);
-	send_frame(queue, header + VLAN_TAG, tso->header_length, &payload);
+	begin_frame(queue, &frame, header + VLAN_TAG, tso->header_length);
+	send_frame(queue, &frame, &payload);
 	payload_release(&payload);
 	if (!tso_next_length(tso))
 		complete(queue, TERN_WC_SUCCESS);
+	return true;
 }
 
 /* Returns TERN_WC_*; on success queue->tso is ready to send the first segment. */
@@ -185,8 +201,8 @@ static uint8_t begin_tso(struct ethernet_queue *queue)
 	return TERN_WC_SUCCESS;
 }
 
-/* Returns TERN_WC_*. */
-static uint8_t send_plain(struct ethernet_queue *queue)
+/* Returns TERN_WC_*; with *held it is not its turn, and nothing was done. */
+static uint8_t send_plain(struct ethernet_queue *queue, bool *held)
 {
 	const struct tern_wqe_ethernet *segment = queue->wqe.ethernet;
 	size_t length = (size_t)queue->wqe.length, copied, start = 0, place = 0;
@@ -194,6 +210,7 @@ static uint8_t send_plain(struct ethernet_queue *queue)
 	uint8_t buffer[VLAN_TAG + FRAME_BYTES_MAX], *header = buffer + VLAN_TAG;
 	uint32_t mtu = queue->qp->fn->ethernet->mtu;
 	enum payload_result result;
+	struct tern_frame frame;
 	struct payload payload;
 
 	if (length < ETHERNET_HEADER || length > mtu + ETHERNET_HEADER + VLAN_TAG)
@@ -212,6 +229,10 @@ static uint8_t send_plain(struct ethernet_queue *queue)
 		return status_of(result);
 	if (length - link_header(header, copied) > mtu)
 		return TERN_WC_LOCAL_LENGTH;
+	if (!begin_frame(queue, &frame, header, copied)) {
+		*held = true;
+		return TERN_WC_SUCCESS;
+	}
 	result = gather(queue, &payload, copied, length - copied);
 	if (result != PAYLOAD_OK)
 		return status_of(result);
@@ -225,7 +246,7 @@ static uint8_t send_plain(struct ethernet_queue *queue)
 		value = CHECKSUM_UDP(checksum_finish(&checksum));
 		memcpy(header + place, &value, sizeof(value));
 	}
-	send_frame(queue, header, copied, &payload);
+	send_frame(queue, &frame, &payload);
 	payload_release(&payload);
 	return TERN_WC_SUCCESS;
 }
@@ -243,11 +264,15 @@ static bool flags_allowed(const struct function *fn, const struct tern_wqe_ether
 	return !(flags & ~allowed) && !segment->reserved0;
 }
 
-/* Take the request at the head of the queue; one that was sent whole, or is wrong, completes. */
-static void begin_request(struct ethernet_queue *queue)
+/*
+ * Take the request at the head of the queue; one that was sent whole, or is wrong,
+ * completes. False: it is not its turn.
+ */
+static bool begin_request(struct ethernet_queue *queue)
 {
 	struct qp *qp = queue->qp;
 	struct send_wqe *wqe = &queue->wqe;
+	bool held = false;
 	uint8_t status;
 
 	switch (send_wqe_fetch(&qp->sq, qp->sq.next, wqe)) {
@@ -255,23 +280,26 @@ static void begin_request(struct ethernet_queue *queue)
 		break;
 	case WQE_MALFORMED:
 		complete(queue, TERN_WC_LOCAL_QP_OPERATION);
-		return;
+		return true;
 	case WQE_FAULT:
 		qp->ops->fail(qp, TERN_EVENT_QP_FATAL);
-		return;
+		return true;
 	}
 	if (wqe->opcode == TERN_WQE_NOP) {
 		complete(queue, TERN_WC_SUCCESS);
-		return;
+		return true;
 	}
 	if (!flags_allowed(qp->fn, wqe->ethernet))
 		status = TERN_WC_LOCAL_QP_OPERATION;
 	else if (from_le16(wqe->ethernet->flags) & TERN_WQE_ETHERNET_TSO)
 		status = begin_tso(queue);
 	else
-		status = send_plain(queue);
+		status = send_plain(queue, &held);
+	if (held)
+		return false;
 	if (!queue->segmenting)
 		complete(queue, status);
+	return true;
 }
 
 bool ethernet_send(struct egress_source *source)
@@ -290,12 +318,12 @@ bool ethernet_send(struct egress_source *source)
 			return false;
 		if (!queue->segmenting && !work_queue_posted(&qp->sq))
 			return false;
-		if (!mac_ready(nic))
+		if (!egress_ready(nic, source))
 			return true;
-		if (!queue->segmenting)
-			begin_request(queue);
-		if (queue->segmenting)
-			send_segment(queue);
+		if (!queue->segmenting && !begin_request(queue))
+			return true;
+		if (queue->segmenting && !send_segment(queue))
+			return true;
 	}
 	return true;
 }

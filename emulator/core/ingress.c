@@ -13,7 +13,6 @@
 #include "nic.h"
 #include "parse.h"
 #include "rdma_receive.h"
-#include "receive_buffer.h"
 
 /* A frame on its way in. */
 struct arrival {
@@ -195,7 +194,14 @@ static bool offer(struct function *fn, const struct arrival *arrival)
 	return true;
 }
 
-static void receive(struct tern_nic *nic, const struct tern_frame *frame)
+static void count_priority(struct tern_nic *nic, uint8_t priority, size_t length)
+{
+	nic->priorities.counters[priority].rx_packets++;
+	nic->priorities.counters[priority].rx_bytes += length;
+}
+
+/* @buffered: it stood in a receive buffer, and was counted then. */
+static void receive(struct tern_nic *nic, const struct tern_frame *frame, bool buffered)
 {
 	struct arrival arrival;
 	bool taken = false;
@@ -208,6 +214,9 @@ static void receive(struct tern_nic *nic, const struct tern_frame *frame)
 		nic->functions[0].port.rx_too_short++;
 		return;
 	}
+	if (!buffered)
+		count_priority(nic, priority_map_classify(&nic->priorities.map, arrival.headers,
+							  arrival.available), arrival.length);
 	for (unsigned int i = 0; i < nic->function_count; i++) {
 		if (!listens(&nic->functions[i]))
 			continue;
@@ -225,6 +234,9 @@ bool ingress_loopback(struct tern_nic *nic, struct function *sender,
 	bool multicast = destination[0] & 1;
 	struct arrival arrival;
 
+	/* MAC control is between the ends of a wire. */
+	if (flow_control_is(frame))
+		return false;
 	if (multicast) {
 		if (!look(&arrival, frame))
 			return false;
@@ -263,8 +275,7 @@ bool ingress_loopback(struct tern_nic *nic, struct function *sender,
 	return false;
 }
 
-/* The function of this NIC that has @mac, and is there. */
-static bool is_local(const struct tern_nic *nic, const uint8_t *mac)
+bool ingress_is_local(const struct tern_nic *nic, const uint8_t *mac)
 {
 	for (unsigned int i = 0; i < nic->function_count; i++) {
 		if (nic->functions[i].enabled && owns_mac(&nic->functions[i], mac))
@@ -278,8 +289,8 @@ void ingress_loopback_flows(struct function *fn, const struct tern_frame *frame)
 	const uint8_t *destination = frame->header;
 	struct arrival arrival;
 
-	if (!fn->ethernet->flows.normal.count || !listens(fn) ||
-	    (!(destination[0] & 1) && is_local(fn->nic, destination)))
+	if (!fn->ethernet->flows.normal.count || !listens(fn) || flow_control_is(frame) ||
+	    (!(destination[0] & 1) && ingress_is_local(fn->nic, destination)))
 		return;
 	if (look(&arrival, frame))
 		offer_flows(fn, &arrival);
@@ -289,46 +300,84 @@ void ingress_sniff(struct function *fn, const struct tern_frame *frame)
 {
 	struct arrival arrival;
 
-	if (fn->ethernet->flows.sniffers.count && look(&arrival, frame))
+	if (fn->ethernet->flows.sniffers.count && !flow_control_is(frame) &&
+	    look(&arrival, frame))
 		sniff(fn, &arrival);
+}
+
+/* First bytes of a frame of the wire that say what it is and which priority it has. */
+#define HEAD_BYTES		64
+
+static void receive_control(struct tern_nic *nic, const struct tern_frame *frame)
+{
+	uint8_t head[HEAD_BYTES];
+
+	if (mac_carrier(nic))
+		flow_control_receive(nic, head, pull(frame, head, sizeof(head)));
+	else
+		mac_count_received_down(nic);
+}
+
+/* It waits in the receive buffer of its priority. */
+static void put_aside(struct tern_nic *nic, const struct tern_frame *frame)
+{
+	struct port_priorities *priorities = &nic->priorities;
+	uint8_t head[HEAD_BYTES], priority;
+
+	if (!mac_carrier(nic)) {
+		mac_count_received_down(nic);
+		return;
+	}
+	priority = priority_map_classify(&priorities->map, head,
+					 pull(frame, head, sizeof(head)));
+	count_priority(nic, priority, tern_frame_length(frame));
+	if (!receive_buffers_put(&priorities->buffers, frame, priority)) {
+		priorities->counters[priority].rx_discards++;
+		nic->functions[0].port.rx_buffer_overflow++;
+	}
+	/* Nothing is sent from inside a call that may be sending. */
+	priorities->flow.filled = true;
 }
 
 void tern_nic_receive(struct tern_nic *nic, const struct tern_frame *frame)
 {
-	struct receive_buffer *buffer = mac_receive_buffer(nic);
+	bool inside = nic->inside > 0;
 
-	/* Behind what waits already, so that frames stay in order. */
-	if (nic->inside || !list_empty(&buffer->frames)) {
-		if (!receive_buffer_put(buffer, frame))
-			nic->functions[0].port.rx_buffer_overflow++;
-		return;
-	}
 	nic_enter(nic);
-	receive(nic, frame);
+	if (flow_control_is(frame)) {
+		receive_control(nic, frame);
+	/* Behind what waits already, so that frames stay in order. */
+	} else if (inside || nic->priorities.buffers.nonempty || !mac_host_ready(nic)) {
+		put_aside(nic, frame);
+	} else {
+		mac_host_take(nic, tern_frame_length(frame));
+		receive(nic, frame, false);
+	}
 	nic_leave(nic);
 }
 
 unsigned int mac_drain_receive_buffer(struct tern_nic *nic, unsigned int budget)
 {
-	struct receive_buffer *buffer = mac_receive_buffer(nic);
+	struct receive_buffers *buffers = &nic->priorities.buffers;
 	unsigned int done = 0;
 
-	while (done < budget) {
-		struct buffered_frame *buffered = receive_buffer_take(buffer);
+	while (done < budget && buffers->nonempty && mac_host_ready(nic)) {
+		struct buffered_frame *buffered = receive_buffers_take(buffers);
 		struct tern_frame frame;
 
-		if (!buffered)
-			break;
 		tern_frame_wrap(&frame, buffered->bytes, buffered->length);
 		frame.priority = buffered->priority;
-		receive(nic, &frame);
+		mac_host_take(nic, buffered->length);
+		receive(nic, &frame, true);
 		free(buffered);
 		done++;
 	}
+	if (done)
+		flow_control_filled(nic);
 	return done;
 }
 
-bool mac_receive_pending(const struct tern_nic *nic)
+bool mac_receive_pending(struct tern_nic *nic)
 {
-	return !list_empty(&mac_receive_buffer(nic)->frames);
+	return nic->priorities.buffers.nonempty && mac_host_ready(nic);
 }

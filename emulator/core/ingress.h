@@ -23,6 +23,9 @@ void ingress_loopback_flows(struct function *fn, const struct tern_frame *frame)
 /* A frame that @fn sends: to its sniffers. */
 void ingress_sniff(struct function *fn, const struct tern_frame *frame);
 
+/* The function of this NIC that has @mac is there: frames to it stay inside. */
+bool ingress_is_local(const struct tern_nic *nic, const uint8_t *mac);
+
 /* @mac is an address of another function of this NIC than @fn: it may not take it. */
 bool ingress_mac_taken(const struct function *fn, const uint8_t *mac);
 

@@ -2,10 +2,7 @@
 /*
  * Tern: the MAC: modelled speed, misbehaviour, the way out to the wire.
  *
- * Speed: busy_until is when the wire has carried all that was put out. A
- * frame may go when that is not in the future. A link that was idle, or a
- * host that was late, may catch up MAC_BURST_NS of wire time, so that the
- * average keeps the speed although the host runs us in steps.
+ * Speed: a pacer, of what frames take on the wire.
  */
 #include "mac.h"
 
@@ -16,9 +13,8 @@
 #include "impair.h"
 #include "ingress.h"
 #include "nic.h"
-#include "receive_buffer.h"
+#include "pacer.h"
 
-#define MAC_BURST_NS		20000
 #define SPEED_UNPACED		400000
 #define RECEIVE_BUFFER_DEFAULT	(1024 * 1024)
 
@@ -36,9 +32,7 @@ struct held_frame {
 };
 
 struct mac {
-	uint64_t speed_mbps;
-	uint64_t busy_until;
-	uint64_t fraction;		/* of a ns, in 1 / speed_mbps, not yet in busy_until */
+	struct pacer wire;
 	struct timer resume;
 	bool carrier;
 	bool flatten;			/* no shortcuts */
@@ -49,7 +43,8 @@ struct mac {
 	struct held_frame *reordered;	/* waits for the next frame; in held too, by its wait */
 	struct timer release;
 	struct mac_counters counters;
-	struct receive_buffer receive_buffer;
+	struct pacer host;		/* received frames to host memory */
+	struct timer drain;
 	uint8_t flat[FRAME_BYTES_MAX];
 };
 
@@ -57,6 +52,13 @@ static void resume_fire(struct tern_nic *nic, struct timer *timer)
 {
 	(void)timer;
 	egress_run(nic, EGRESS_BURST);
+}
+
+/* More than a burst at once is left to tern_nic_run(). */
+static void drain_fire(struct tern_nic *nic, struct timer *timer)
+{
+	(void)timer;
+	mac_drain_receive_buffer(nic, EGRESS_BURST);
 }
 
 static void put_on_wire(struct tern_nic *nic, const struct tern_frame *frame)
@@ -197,18 +199,14 @@ static void transmit_impaired(struct tern_nic *nic, const struct tern_frame *fra
 	}
 }
 
-static void pace(struct tern_nic *nic, size_t length)
+static void to_wire(struct tern_nic *nic, const struct tern_frame *frame)
 {
 	struct mac *mac = nic->mac;
-	uint64_t now = nic_now(nic), earliest = now > MAC_BURST_NS ? now - MAC_BURST_NS : 0;
 
-	if (length < MAC_FRAME_MIN)
-		length = MAC_FRAME_MIN;
-	if (mac->busy_until < earliest)
-		mac->busy_until = earliest;
-	mac->fraction += (length + MAC_OVERHEAD) * 8000;
-	mac->busy_until += mac->fraction / mac->speed_mbps;
-	mac->fraction %= mac->speed_mbps;
+	if (mac->impair.count || mac->reordered)
+		transmit_impaired(nic, frame);
+	else
+		put_on_wire(nic, frame);
 }
 
 static void count(struct function *fn, const struct tern_frame *frame, size_t length)
@@ -225,8 +223,9 @@ static void count(struct function *fn, const struct tern_frame *frame, size_t le
 
 void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame *frame)
 {
+	struct priority_counters *counters = &nic->priorities.counters[frame->priority];
 	struct mac *mac = nic->mac;
-	size_t length = tern_frame_length(frame);
+	size_t length = tern_frame_length(frame), taken;
 
 	mac->frames_sent++;
 	if (!fn->ethernet->admin_up) {
@@ -237,23 +236,37 @@ void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame
 	ingress_sniff(fn, frame);
 	if (ingress_loopback(nic, fn, frame))
 		return;
-	if (mac->speed_mbps)
-		pace(nic, length);
-	if (!mac->carrier)
+	if (nic->egress.drops & 1U << frame->priority) {
+		counters->tx_storm_drops++;
+		return;
+	}
+	taken = (length < MAC_FRAME_MIN ? MAC_FRAME_MIN : length) + MAC_OVERHEAD;
+	pacer_take(&mac->wire, nic_now(nic), taken);
+	egress_charge(nic, frame->priority, taken);
+	if (!mac->carrier) {
 		mac->counters.dropped_port_down++;
-	else if (mac->impair.count || mac->reordered)
-		transmit_impaired(nic, frame);
-	else
-		put_on_wire(nic, frame);
+		return;
+	}
+	counters->tx_packets++;
+	counters->tx_bytes += length;
+	to_wire(nic, frame);
+}
+
+void mac_send_control(struct tern_nic *nic, const struct tern_frame *frame)
+{
+	struct mac *mac = nic->mac;
+
+	pacer_take(&mac->wire, nic_now(nic), tern_frame_length(frame) + MAC_OVERHEAD);
+	to_wire(nic, frame);
 }
 
 bool mac_ready(struct tern_nic *nic)
 {
 	struct mac *mac = nic->mac;
 
-	if (!mac->speed_mbps || mac->busy_until <= nic_now(nic))
+	if (!mac->wire.mbps || pacer_ready(&mac->wire, nic_now(nic)))
 		return true;
-	timer_arm(nic, &mac->resume, mac->busy_until);
+	timer_arm(nic, &mac->resume, mac->wire.busy_until);
 	return false;
 }
 
@@ -269,16 +282,27 @@ bool mac_carrier(const struct tern_nic *nic)
 
 uint32_t mac_speed_mbps(const struct tern_nic *nic)
 {
-	uint64_t speed = nic->mac->speed_mbps;
+	uint64_t speed = nic->mac->wire.mbps;
 
 	if (!speed)
 		return SPEED_UNPACED;
 	return speed < UINT32_MAX ? (uint32_t)speed : UINT32_MAX;
 }
 
-struct receive_buffer *mac_receive_buffer(const struct tern_nic *nic)
+bool mac_host_ready(struct tern_nic *nic)
 {
-	return &nic->mac->receive_buffer;
+	struct mac *mac = nic->mac;
+
+	if (!mac->host.mbps || pacer_ready(&mac->host, nic_now(nic)))
+		return true;
+	timer_arm(nic, &mac->drain, mac->host.busy_until);
+	return false;
+}
+
+void mac_host_take(struct tern_nic *nic, size_t length)
+{
+	if (nic->mac->host.mbps)
+		pacer_take(&nic->mac->host, nic_now(nic), length);
 }
 
 void mac_count_received_down(struct tern_nic *nic)
@@ -298,21 +322,23 @@ struct mac *mac_create(struct tern_nic *nic, const struct tern_nic_config *confi
 {
 	struct mac *mac;
 
-	if (!timer_reserve(nic, 2))
+	if (!timer_reserve(nic, 3))
 		return NULL;
 	mac = calloc(1, sizeof(*mac));
 	if (!mac) {
-		timer_release(nic, 2);
+		timer_release(nic, 3);
 		return NULL;
 	}
-	mac->speed_mbps = config->speed_mbps;
+	mac->wire.mbps = config->speed_mbps;
+	mac->host.mbps = config->host_mbps;
 	mac->flatten = config->no_shortcuts;
 	timer_init(&mac->resume, resume_fire);
 	timer_init(&mac->release, release_fire);
+	timer_init(&mac->drain, drain_fire);
 	list_init(&mac->held);
 	impair_seed(&mac->impair, config->seed);
-	receive_buffer_init(&mac->receive_buffer, config->receive_buffer ?
-			    config->receive_buffer : RECEIVE_BUFFER_DEFAULT);
+	receive_buffers_init(&nic->priorities.buffers, config->receive_buffer ?
+			     config->receive_buffer : RECEIVE_BUFFER_DEFAULT);
 	return mac;
 }
 
@@ -324,10 +350,11 @@ void mac_destroy(struct tern_nic *nic, struct mac *mac)
 		return;
 	timer_cancel(nic, &mac->resume);
 	timer_cancel(nic, &mac->release);
-	timer_release(nic, 2);
+	timer_cancel(nic, &mac->drain);
+	timer_release(nic, 3);
 	while ((link = list_pop(&mac->held)) != NULL)
 		free(list_entry(link, struct held_frame, link));
-	receive_buffer_free(&mac->receive_buffer);
+	receive_buffers_free(&nic->priorities.buffers);
 	free(mac);
 }
 
@@ -336,6 +363,7 @@ void tern_nic_set_carrier(struct tern_nic *nic, bool up)
 	nic_enter(nic);
 	if (nic->mac->carrier != up) {
 		nic->mac->carrier = up;
+		flow_control_carrier(nic);
 		for (unsigned int i = 0; i < nic->function_count; i++)
 			port_report(&nic->functions[i]);
 	}

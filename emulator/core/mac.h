@@ -15,7 +15,6 @@ struct tern_nic_config;
 struct tern_frame;
 struct function;
 struct mac;
-struct receive_buffer;
 
 /* Bytes of a frame on the wire that are in no buffer: preamble, FCS, gap between frames. */
 #define MAC_OVERHEAD		24
@@ -38,6 +37,9 @@ void mac_destroy(struct tern_nic *nic, struct mac *mac);
  */
 void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame *frame);
 
+/* A MAC control frame, of MAC_FRAME_MIN bytes or more: before all else. The carrier is there. */
+void mac_send_control(struct tern_nic *nic, const struct tern_frame *frame);
+
 /*
  * The modelled link has room for a frame now. When it says no, it sees to it
  * that tern_nic_timer() comes when there is room.
@@ -55,14 +57,21 @@ bool mac_port_up(const struct tern_nic *nic, const struct function *fn);
 uint32_t mac_speed_mbps(const struct tern_nic *nic);
 
 /*
- * Frames that came while the NIC was inside another call stand in the receive
- * buffer. Receive up to @budget of them; returns how many.
+ * Frames that came while the NIC was inside another call, or sooner than the
+ * host takes them, stand in the receive buffers. Receive up to @budget of them;
+ * returns how many.
  */
 unsigned int mac_drain_receive_buffer(struct tern_nic *nic, unsigned int budget);
-bool mac_receive_pending(const struct tern_nic *nic);
+/* Some of them may be received now. */
+bool mac_receive_pending(struct tern_nic *nic);
 
 /* For ingress.c */
-struct receive_buffer *mac_receive_buffer(const struct tern_nic *nic);
+/*
+ * The host takes a frame now. When it says no, it sees to it that the buffers
+ * are drained when it does.
+ */
+bool mac_host_ready(struct tern_nic *nic);
+void mac_host_take(struct tern_nic *nic, size_t length);
 void mac_count_received_down(struct tern_nic *nic);
 
 /* Counters beside those of struct tern_port_statistics, for tern_nic_counters(). */

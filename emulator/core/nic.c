@@ -29,6 +29,8 @@ void nic_enter(struct tern_nic *nic)
 void nic_leave(struct tern_nic *nic)
 {
 	if (nic->inside == 1) {
+		if (nic->priorities.flow.filled)
+			flow_control_filled(nic);
 		events_flush(nic);
 		timers_tell_host(nic);
 	}
@@ -154,13 +156,12 @@ struct tern_nic *tern_nic_create(const struct tern_nic_config *config,
 	list_init(&nic->written_cqs);
 	list_init(&nic->written_eqs);
 	list_init(&nic->failed_cqs);
-	egress_init(&nic->egress);
 	nic->functions = calloc(config->functions, sizeof(*nic->functions));
 	if (!nic->functions)
 		goto fail;
 	nic->function_count = config->functions;
 	nic->mac = mac_create(nic, &nic->config);
-	if (!nic->mac || !rdma_create(nic))
+	if (!nic->mac || !egress_init(nic) || !priorities_init(nic) || !rdma_create(nic))
 		goto fail;
 	for (unsigned int i = 0; i < nic->function_count; i++) {
 		if (!function_create(nic, i))
@@ -202,6 +203,8 @@ void function_reset(struct function *fn)
 	fn->port = (struct port_counters){ 0 };
 	fn->rdma_counters = (struct rdma_counters){ 0 };
 	fn->device = (struct device_counters){ .resets = fn->device.resets + 1 };
+	if (!fn->index)
+		priorities_reset(fn->nic);
 }
 
 static struct function *function_of(struct tern_nic *nic, unsigned int fn)

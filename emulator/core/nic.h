@@ -9,6 +9,7 @@
 #include "egress.h"
 #include "key.h"
 #include "list.h"
+#include "priorities.h"
 #include "table.h"
 #include "tern_nic.h"
 #include "timer.h"
@@ -78,6 +79,7 @@ struct tern_nic {
 	struct list failed_cqs;		/* cq.failed */
 	struct egress egress;		/* who sends next */
 	struct mac *mac;		/* Ethernet's: MAC, wire, misbehaviour */
+	struct port_priorities priorities;
 	struct rdma_nic *rdma;		/* transport's: what functions share (atomics' order...) */
 };
 

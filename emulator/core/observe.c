@@ -27,6 +27,28 @@ static void add_all(struct tern_nic_counter *counters, size_t room, size_t *coun
 	}
 }
 
+/* The port's, of which most are zero and left out. */
+static void add_priorities(struct tern_nic_counter *counters, size_t room, size_t *count,
+			   const struct tern_nic *nic, unsigned int fn)
+{
+	const struct port_priorities *priorities = &nic->priorities;
+
+	for (unsigned int i = 0; !fn && i < TERN_PRIORITIES; i++) {
+		uint64_t values[sizeof(struct priority_counters) / sizeof(uint64_t)];
+
+		memcpy(values, &priorities->counters[i], sizeof(values));
+		for (unsigned int k = 0; k < sizeof(values) / sizeof(*values); k++) {
+			if (values[k])
+				add(counters, room, count, priority_counter_name(i, k), values[k]);
+		}
+	}
+	if (!fn) {
+		add(counters, room, count, "tx_pause_frames", priorities->tx_pause_frames);
+		add(counters, room, count, "rx_pause_frames", priorities->rx_pause_frames);
+		add(counters, room, count, "rx_control_unknown", priorities->rx_control_unknown);
+	}
+}
+
 size_t tern_nic_counters(const struct tern_nic *nic, unsigned int fn,
 			 struct tern_nic_counter *counters, size_t count)
 {
@@ -52,6 +74,7 @@ size_t tern_nic_counters(const struct tern_nic *nic, unsigned int fn,
 	add(counters, count, &n, "wire_corrupted", mac->rule_hits[TERN_WIRE_CORRUPT]);
 	add(counters, count, &n, "wire_marked_ce", mac->rule_hits[TERN_WIRE_MARK_CE]);
 	add(counters, count, &n, "wire_hold_overflow", mac->hold_overflow);
+	add_priorities(counters, count, &n, nic, fn);
 	/* Not counters: how many there are now. */
 	add(counters, count, &n, "objects_eqs", function->eqs.used);
 	add(counters, count, &n, "objects_cqs", function->cqs.used);

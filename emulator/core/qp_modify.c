@@ -5,6 +5,7 @@
 #include "byteorder.h"
 #include "command.h"
 #include "notification_point.h"
+#include "rdma_priority.h"
 #include "rdma_qp.h"
 #include "reaction_point.h"
 #include "xrc.h"
@@ -106,7 +107,8 @@ static uint16_t check_attributes(struct command *command, const struct qp *qp)
 	if (mask & ~MASK_KNOWN)
 		return REFUSE(mask);
 	if ((mask & TERN_QP_SET_ADDRESS) &&
-	    !address_path(&qp->fn->rdma->gids, &new->address, 0, &path))
+	    !address_path(&qp->fn->rdma->gids, &new->address, 0, &qp->fn->nic->priorities.map,
+			  &path))
 		return REFUSE(attributes.address);
 	status = check_limits(command, new, mask);
 	if (status)
@@ -130,8 +132,8 @@ static void set_attributes(struct rdma_qp *rdma, const struct tern_qp_attributes
 		rdma->remote_qpn = from_le32(new->remote_qpn);
 	if (mask & (TERN_QP_SET_ADDRESS | TERN_QP_SET_REMOTE_QPN)) {
 		rdma->path_generation = 0;
-		requester->source.priority = own->address.service_level & 7;
-		rdma->responder.source.priority = requester->source.priority;
+		if (qp_connected(rdma->qp))
+			rdma_set_priority(rdma);
 	}
 	if (mask & TERN_QP_SET_QKEY)
 		rdma->qkey = from_le32(new->qkey);

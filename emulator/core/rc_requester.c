@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mac.h"
+#include "ingress.h"
+#include "rdma_priority.h"
 #include "rdma_qp.h"
 #include "reaction_point.h"
 
@@ -506,7 +507,6 @@ static bool sends(const struct qp *qp)
 bool rc_requester_send(struct egress_source *source)
 {
 	struct rdma_qp *rdma = rdma_of_requester(source);
-	struct tern_nic *nic = nic_of(rdma);
 	bool more = true;
 
 	if (!rdma_reaches_memory(rdma))
@@ -514,7 +514,7 @@ bool rc_requester_send(struct egress_source *source)
 	if (rdma->qp->state == TERN_QP_ERROR)
 		return rdma_flush(rdma, EGRESS_BURST);
 	for (unsigned int i = 0; more && i < EGRESS_BURST && sends(rdma->qp); i++) {
-		if (!mac_ready(nic))
+		if (!rdma_may_send(rdma, source))
 			break;
 		more = !reaction_point_holds(rdma, source) && send_one(rdma);
 	}
@@ -604,6 +604,25 @@ void rc_requester_go_back(struct rdma_qp *rdma, uint32_t psn)
 	egress_activate(nic_of(rdma), &rdma->requester.source);
 }
 
+/*
+ * What waits for the peer's pause to end was not lost, so no retry is used up: the
+ * timer runs anew from when its priority could send again.
+ */
+static bool waited_for_pause(struct rdma_qp *rdma)
+{
+	struct requester *requester = &rdma->requester;
+	struct tern_nic *nic = nic_of(rdma);
+	uint64_t from = flow_control_waited(nic, requester->source.priority);
+	uint64_t deadline = from + (ACK_TIMEOUT_UNIT_NS << rdma->attributes.timeout);
+
+	if (!from || deadline <= nic_now(nic) ||
+	    ingress_is_local(nic, rdma->attributes.address.destination_mac))
+		return false;
+	requester->deadline = deadline;
+	arm(rdma);
+	return true;
+}
+
 void rc_requester_timer(struct tern_nic *nic, struct timer *timer)
 {
 	struct rdma_qp *rdma = container_of(timer, struct rdma_qp, requester.timer);
@@ -629,6 +648,8 @@ void rc_requester_timer(struct tern_nic *nic, struct timer *timer)
 		rc_requester_restart_timer(rdma);
 		return;
 	}
+	if (waited_for_pause(rdma))
+		return;
 	qp_count(rdma->qp, local_ack_timeout_err, 1);
 	requester->skip_implied = false;
 	qp_trace(rdma->qp, "timeout, psn %u, %u retries left", requester->acked_psn,

@@ -3,7 +3,7 @@
  * Tern: what the RC responder sends: responses, then the acknowledge or
  * NAK for all that came. Acknowledges coalesce: one tells of all PSNs before it.
  */
-#include "mac.h"
+#include "rdma_priority.h"
 #include "rdma_qp.h"
 #include "reaction_point.h"
 
@@ -143,7 +143,6 @@ bool rc_respond_send(struct egress_source *source)
 	struct rdma_qp *rdma = rdma_of_responder(source);
 	struct responder *responder = &rdma->responder;
 	const struct wire_path *path = rdma_path(rdma);
-	struct tern_nic *nic = nic_of(rdma);
 
 	if (!rdma_reaches_memory(rdma))
 		return false;
@@ -152,7 +151,7 @@ bool rc_respond_send(struct egress_source *source)
 		responder->response = RESPONSE_NONE;
 		return false;
 	}
-	for (unsigned int i = 0; i < EGRESS_BURST && mac_ready(nic); i++) {
+	for (unsigned int i = 0; i < EGRESS_BURST && rdma_may_send(rdma, source); i++) {
 		if (responder->read_count) {
 			if (!send_response(rdma, path))
 				return false;

@@ -7,6 +7,7 @@
 #include "ethernet.h"
 #include "mac.h"
 #include "notification_point.h"
+#include "rdma_priority.h"
 #include "rdma_qp.h"
 #include "reaction_point.h"
 #include "srq.h"
@@ -51,8 +52,10 @@ const struct wire_path *rdma_path(struct rdma_qp *rdma)
 		uint32_t flow = address_flow_label(rdma->qp->qpn, rdma->remote_qpn);
 
 		rdma->path_valid = address_path(gids, &rdma->attributes.address, flow,
-						&rdma->path);
+						&nic_of(rdma)->priorities.map, &rdma->path);
 		rdma->path_generation = gids->generation;
+		/* The type of its GID may be another. */
+		rdma_set_priority(rdma);
 	}
 	return rdma->path_valid ? &rdma->path : NULL;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tern: the MAC's receive buffer: frames that wait to be received, flattened, bounded in bytes. */
+/*
+ * Tern: the port's receive buffers: frames that wait to be received, flattened,
+ * each in the buffer of its priority, bounded in bytes.
+ */
 #ifndef TERN_RECEIVE_BUFFER_H
 #define TERN_RECEIVE_BUFFER_H
 
@@ -8,7 +11,9 @@
 #include <stdint.h>
 
 #include "list.h"
+#include "tern_hw_priority.h"
 
+struct command;
 struct tern_frame;
 
 struct buffered_frame {
@@ -20,14 +25,30 @@ struct buffered_frame {
 
 struct receive_buffer {
 	struct list frames;
-	size_t used, limit;		/* bytes of frames */
+	size_t used, bytes;
+	size_t xoff, xon;		/* 0: none */
+	uint64_t peak;
 };
 
-void receive_buffer_init(struct receive_buffer *buffer, size_t limit);
+struct receive_buffers {
+	struct receive_buffer buffer[TERN_RECEIVE_BUFFERS];
+	uint8_t buffer_of[TERN_PRIORITIES];
+	uint8_t nonempty;		/* bit b: frames stand in buffer b */
+	uint8_t above;			/* bit b: it was filled above xoff and is not yet at xon */
+	uint8_t last;			/* the buffer that was served last */
+	size_t total;			/* bytes of all together */
+};
+
+void receive_buffers_init(struct receive_buffers *buffers, size_t total);
+/* What holds after the PF's reset; what stands in them stays. */
+void receive_buffers_reset(struct receive_buffers *buffers);
 /* A copy; false when there is no room for it. */
-bool receive_buffer_put(struct receive_buffer *buffer, const struct tern_frame *frame);
-/* The oldest, the caller's to free(); NULL when empty. */
-struct buffered_frame *receive_buffer_take(struct receive_buffer *buffer);
-void receive_buffer_free(struct receive_buffer *buffer);
+bool receive_buffers_put(struct receive_buffers *buffers, const struct tern_frame *frame,
+			 uint8_t priority);
+/* The oldest of the buffer whose turn it is, the caller's to free(); NULL: all are empty. */
+struct buffered_frame *receive_buffers_take(struct receive_buffers *buffers);
+void receive_buffers_free(struct receive_buffers *buffers);
+
+uint16_t set_receive_buffers_command(struct command *command);
 
 #endif /* TERN_RECEIVE_BUFFER_H */

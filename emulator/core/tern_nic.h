@@ -104,7 +104,12 @@ struct tern_nic_config {
 	uint8_t mac[6];			/* permanent MAC of function 0 */
 	unsigned int functions;		/* 1 + number of VFs; at least 1 */
 	uint64_t speed_mbps;		/* modelled link speed; 0: unpaced, reported as 400000 */
-	size_t receive_buffer;		/* bytes of the MAC's receive buffer; 0: default (1 MiB) */
+	/*
+	 * Rate at which the device moves received frames to host memory; 0: at
+	 * once. What comes sooner stands in the receive buffers.
+	 */
+	uint64_t host_mbps;
+	size_t receive_buffer;		/* bytes of the receive buffers; 0: default (1 MiB) */
 	uint64_t device_memory;		/* bytes behind each BAR 4: 0 or a power of two */
 	/*
 	 * Turn every shortcut of one process off: frames are contiguous, the

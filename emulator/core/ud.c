@@ -25,7 +25,8 @@ static uint8_t check(const struct rdma_qp *rdma, const struct send_wqe *wqe, enu
 		return TERN_WC_LOCAL_QP_OPERATION;
 	/* One port for all that this queue pair sends: its flow is itself. */
 	if (from_le32(wqe->address->remote_qpn) > WIRE_QPN_MASK ||
-	    !address_path(&qp->fn->rdma->gids, wqe->address, address_flow_label(qpn, qpn), path))
+	    !address_path(&qp->fn->rdma->gids, wqe->address, address_flow_label(qpn, qpn),
+			  &qp->fn->nic->priorities.map, path))
 		return TERN_WC_LOCAL_QP_OPERATION;
 	if (wqe->length > rdma_port_mtu(qp->fn))
 		return TERN_WC_LOCAL_LENGTH;
@@ -62,8 +63,8 @@ static void send_datagram(struct rdma_qp *rdma, const struct send_wqe *wqe,
 	payload_release(payload);
 }
 
-/* Take one work request and send it; false: there is none. */
-static bool send_one(struct rdma_qp *rdma)
+/* Take one work request and send it; false: there is none, or it is not its turn (*held). */
+static bool send_one(struct rdma_qp *rdma, bool *held)
 {
 	struct send_wqe *wqe = &nic_of(rdma)->rdma->wqe;
 	struct work_queue *sq = &rdma->qp->sq;
@@ -82,6 +83,11 @@ static bool send_one(struct rdma_qp *rdma)
 	request.opcode = wqe->opcode;
 	request.flags = wqe->flags;
 	status = check(rdma, wqe, error, &path);
+	if (!status && wqe->opcode != TERN_WQE_NOP &&
+	    !egress_admits(nic_of(rdma), &rdma->requester.source, path.priority, path.bytes)) {
+		*held = true;
+		return false;
+	}
 	if (!status && wqe->opcode != TERN_WQE_NOP && !wqe->inline_data)
 		result = payload_gather(&payload, &rdma->qp->local, wqe->sges, wqe->sge_count, 0,
 					0, (size_t)wqe->length);
@@ -108,10 +114,12 @@ bool ud_send(struct egress_source *source)
 	if (!rdma_reaches_memory(rdma))
 		return false;
 	for (unsigned int i = 0; i < EGRESS_BURST && rdma->qp->state == TERN_QP_RTS; i++) {
-		if (!mac_ready(nic))
+		bool held = false;
+
+		if (!egress_ready(nic, source))
 			return true;
-		if (!send_one(rdma))
-			return false;
+		if (!send_one(rdma, &held))
+			return held;
 	}
 	switch (rdma->qp->state) {
 	case TERN_QP_ERROR:

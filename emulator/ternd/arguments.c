@@ -9,7 +9,7 @@
 const char ternd_usage[] =
 "usage: ternd [--config FILE] [--control PATH] [--spin-us N]\n"
 "             --nic name=NAME,socket=PATH[,mac=MAC][,speed=MBPS][,seed=N]\n"
-"                   [,receive_buffer=BYTES][,device_memory=BYTES]\n"
+"                   [,host_mbps=MBPS][,receive_buffer=BYTES][,device_memory=BYTES]\n"
 "                   [,shortcuts=on|off] ...\n"
 "             [--cable a=NIC,b=NIC] [--stream nic=NIC,path=PATH,role=server|client]\n"
 "             [--tap nic=NIC,ifname=NAME] [--capture nic=NIC,file=FILE] ...\n"

@@ -115,6 +115,7 @@ static void run_nics(struct ternd *ternd, struct ternd_fields *fields, json_obje
 		if (nic->socket)
 			add_string(object, "socket", nic->socket);
 		add_number(object, "speed_mbps", nic->speed_mbps);
+		add_number(object, "host_mbps", nic->host_mbps);
 		add_number(object, "seed", nic->seed);
 		add_bool(object, "shortcuts", nic->shortcuts);
 		json_object_object_add(object, "host", describe_host(nic));

@@ -64,8 +64,8 @@ static void default_mac(const char *socket, uint8_t mac[6])
 static void make_nic(struct ternd *ternd, json_object *object, unsigned int index, char *error,
 		     size_t error_size)
 {
-	static const char *const keys[] = { "name", "socket", "mac", "speed", "seed",
-					    "receive_buffer", "device_memory", "shortcuts",
+	static const char *const keys[] = { "name", "socket", "mac", "speed", "host_mbps",
+					    "seed", "receive_buffer", "device_memory", "shortcuts",
 					    NULL };
 	struct ternd_nic_options options = { 0 };
 	struct ternd_fields fields;
@@ -75,6 +75,7 @@ static void make_nic(struct ternd *ternd, json_object *object, unsigned int inde
 	options.name = ternd_field_string(&fields, "name", true);
 	options.socket = ternd_field_string(&fields, "socket", true);
 	options.speed_mbps = ternd_field_number(&fields, "speed", false, 100000, SPEED_MAX_MBPS);
+	options.host_mbps = ternd_field_number(&fields, "host_mbps", false, 0, SPEED_MAX_MBPS);
 	options.seed = ternd_field_number(&fields, "seed", false, index + 1, UINT64_MAX);
 	options.receive_buffer = ternd_field_number(&fields, "receive_buffer", false, 0,
 						    1u << 30);

@@ -252,6 +252,7 @@ static int create_parts(struct ternd_nic *nic, const struct ternd_nic_options *o
 		.name = nic->name,
 		.functions = 1,
 		.speed_mbps = options->speed_mbps,
+		.host_mbps = options->host_mbps,
 		.receive_buffer = options->receive_buffer,
 		.device_memory = options->device_memory,
 		.no_shortcuts = !options->shortcuts,
@@ -293,6 +294,7 @@ struct ternd_nic *ternd_nic_create(struct ternd *ternd, const struct ternd_nic_o
 	nic->socket = options->socket ? strdup(options->socket) : NULL;
 	memcpy(nic->mac, options->mac, sizeof(nic->mac));
 	nic->speed_mbps = options->speed_mbps;
+	nic->host_mbps = options->host_mbps;
 	nic->seed = options->seed;
 	nic->shortcuts = options->shortcuts;
 	for (link = &ternd->nics; *link; link = &(*link)->next)

@@ -22,7 +22,7 @@ struct ternd_nic {
 	struct ternd_nic *next;
 	char *name, *socket;
 	uint8_t mac[6];
-	uint64_t speed_mbps, seed;
+	uint64_t speed_mbps, host_mbps, seed;
 	bool shortcuts;
 	struct tern_nic *core;
 	struct tern_vfio_user *server;
@@ -55,7 +55,7 @@ struct ternd_nic_options {
 	const char *name;
 	const char *socket;		/* NULL: none; only tests have such a NIC */
 	uint8_t mac[6];
-	uint64_t speed_mbps;
+	uint64_t speed_mbps, host_mbps;
 	uint64_t seed;
 	uint64_t receive_buffer;
 	uint64_t device_memory;

@@ -360,10 +360,10 @@ bool world_wait(struct world *world, bool (*done)(void *arg), void *arg, uint64_
 
 uint64_t host_counter(struct machine *machine, unsigned int fn, const char *name)
 {
-	struct tern_nic_counter counters[128];
-	size_t count = tern_nic_counters(machine->nic, fn, counters, 128);
+	struct tern_nic_counter counters[256];
+	size_t count = tern_nic_counters(machine->nic, fn, counters, 256);
 
-	for (size_t i = 0; i < count && i < 128; i++) {
+	for (size_t i = 0; i < count && i < 256; i++) {
 		if (!strcmp(counters[i].name, name))
 			return counters[i].value;
 	}

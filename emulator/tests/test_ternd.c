@@ -77,7 +77,7 @@ static void start_pair(void)
 	start();
 	if (configure("{\"nics\": [{\"name\": \"a\", \"socket\": \"%1$s/a\"},"
 		      "{\"name\": \"b\", \"socket\": \"%1$s/b\", \"mac\": \"02:00:00:00:00:0b\","
-		      " \"speed\": 0, \"shortcuts\": false}],"
+		      " \"speed\": 0, \"host_mbps\": 2500, \"shortcuts\": false}],"
 		      "\"cables\": [{\"a\": \"a\", \"b\": \"b\"}], \"spin_us\": 0,"
 		      "\"control\": \"%1$s/control\"}"))
 		FAIL("%s", error);
@@ -154,7 +154,8 @@ TERN_TEST(configuration_makes_what_it_says)
 	nics = ask("{\"command\": \"nics\"}");
 	CHECK(strstr(nics, "\"name\":\"a\",\"mac\":\"02:7e:"));
 	CHECK(strstr(nics, "\"name\":\"b\",\"mac\":\"02:00:00:00:00:0b\""));
-	CHECK(strstr(nics, "\"speed_mbps\":100000"));
+	CHECK(strstr(nics, "\"speed_mbps\":100000,\"host_mbps\":0"));
+	CHECK(strstr(nics, "\"speed_mbps\":0,\"host_mbps\":2500"));
 	CHECK(strstr(nics, "\"shortcuts\":false"));
 	CHECK(strstr(nics, "\"link\":\"cable to b\",\"up\":true,\"carrier\":true"));
 	CHECK_EQ(access(in_directory("a"), F_OK), 0);
@@ -200,6 +201,8 @@ TERN_TEST(configurations_that_are_refused_say_why)
 		  "no address of one station" },
 		{ "\"name\": \"a\", \"socket\": \"%1$s/a\", \"speed\": 9999999",
 		  "\"speed\" must be" },
+		{ "\"name\": \"a\", \"socket\": \"%1$s/a\", \"host_mbps\": 9999999",
+		  "\"host_mbps\" must be" },
 		{ "\"name\": \"a\", \"socket\": \"%1$s/a\", \"shortcuts\": 3",
 		  "must be on or off" },
 		{ "\"name\": \"a\", \"socket\": \"/no/a\"", "cannot make the socket /no/a" },
