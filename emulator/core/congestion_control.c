@@ -36,12 +36,7 @@ void congestion_reset(struct tern_nic *nic)
 
 uint8_t congestion_priority_of(const struct rdma_qp *rdma)
 {
-	return rdma->attributes.address.service_level & 7;
-}
-
-uint8_t congestion_priority_received(const struct rdma_qp *rdma)
-{
-	return rdma->attributes.address.service_level & 7;
+	return rdma->requester.source.priority;
 }
 
 struct congestion_priority *congestion_of(struct tern_nic *nic, uint8_t priority)
@@ -61,10 +56,11 @@ const struct dcqcn_parameters *congestion_parameters(struct tern_nic *nic, uint8
 void congestion_priority_counters(struct tern_nic *nic, uint8_t priority, uint64_t *queue_pairs,
 				  uint64_t *ns)
 {
+	const struct priority_counters *counters = &nic->priorities.counters[priority];
 	const struct congestion_priority *of = congestion_of(nic, priority);
 
-	*queue_pairs = of->limited_queue_pairs;
-	*ns = of->limited_ns + of->limited_count * nic_now(nic) - of->limited_since;
+	*queue_pairs = counters->limited_queue_pairs;
+	*ns = counters->limited_ns + of->limited_count * nic_now(nic) - of->limited_since;
 }
 
 typedef struct tern_command_set_congestion_control body_type;

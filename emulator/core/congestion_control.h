@@ -30,8 +30,7 @@ struct congestion_priority {
 	bool port_speed;		/* is the highest rate */
 	struct dcqcn_parameters parameters;
 	struct list limited;		/* reaction.link */
-	/* limited_ns is what those that are gone had; of those that are, see below. */
-	uint64_t limited_queue_pairs, limited_ns;
+	/* Of struct priority_counters, limited_ns is what those that are gone had. */
 	uint64_t limited_count, limited_since;	/* how many are; the sum of since when */
 };
 
@@ -46,6 +45,7 @@ struct congestion_qp {
 	struct reaction *reaction;	/* NULL: it is not limited */
 	uint64_t cnp_sent;		/* when the last CNP left; 0: none has */
 	uint32_t cnps;			/* that are to be sent */
+	uint8_t cnp_dscp;		/* of those */
 	struct egress_source source;	/* of CNPs */
 };
 
@@ -53,15 +53,14 @@ void congestion_init(struct congestion_control *control);
 /* The PF was reset. */
 void congestion_reset(struct tern_nic *nic);
 
-/* Of the packets that @rdma sends, and of those that it receives. */
+/* Of the packets that @rdma sends. */
 uint8_t congestion_priority_of(const struct rdma_qp *rdma);
-uint8_t congestion_priority_received(const struct rdma_qp *rdma);
 
 struct congestion_priority *congestion_of(struct tern_nic *nic, uint8_t priority);
 /* What holds for the next step of a queue pair's rate. */
 const struct dcqcn_parameters *congestion_parameters(struct tern_nic *nic, uint8_t priority);
 
-/* For struct tern_priority_counters. */
+/* limited_queue_pairs and limited_ns of struct tern_priority_counters, now. */
 void congestion_priority_counters(struct tern_nic *nic, uint8_t priority, uint64_t *queue_pairs,
 				  uint64_t *ns);
 

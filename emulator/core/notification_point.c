@@ -2,14 +2,17 @@
 /* Tern: the notification point: packets with CE bring CNPs (IBTA A17.9.3). */
 #include "notification_point.h"
 
-#include "mac.h"
+#include "rdma_priority.h"
 
 #define DSCP_SHIFT	2
 
-void notification_point_marked(struct rdma_qp *rdma)
+void notification_point_marked(struct rdma_qp *rdma, const struct wire_packet *packet)
 {
-	uint8_t priority = congestion_priority_received(rdma);
 	struct tern_nic *nic = nic_of(rdma);
+	/* The destination MAC is the frame's first field, and what matters is contiguous. */
+	uint8_t priority = priority_map_classify(&nic->priorities.map, packet->destination_mac,
+						 (size_t)(packet->l3 - packet->destination_mac) +
+						 WIRE_IPV4_BYTES);
 	const struct congestion_priority *of = congestion_of(nic, priority);
 	struct congestion_qp *congestion = &rdma->congestion;
 
@@ -25,8 +28,10 @@ void notification_point_marked(struct rdma_qp *rdma)
 			return;
 	}
 	/* Those that wait already keep theirs, and this one with them. */
-	if (congestion->source.state == EGRESS_IDLE)
+	if (congestion->source.state == EGRESS_IDLE) {
 		congestion->source.priority = of->cnp_priority;
+		congestion->cnp_dscp = of->cnp_dscp;
+	}
 	congestion->cnps++;
 	egress_activate(nic, &congestion->source);
 }
@@ -34,8 +39,6 @@ void notification_point_marked(struct rdma_qp *rdma)
 /* To the peer, in a class of its own. */
 static void send_cnp(struct rdma_qp *rdma, const struct wire_path *path)
 {
-	const struct congestion_priority *of =
-		congestion_of(nic_of(rdma), congestion_priority_received(rdma));
 	struct wire_path own = *path;
 	struct wire_headers headers = {
 		.opcode = WIRE_CNP,
@@ -44,7 +47,7 @@ static void send_cnp(struct rdma_qp *rdma, const struct wire_path *path)
 		.destination_qpn = rdma->remote_qpn,
 	};
 
-	wire_path_set_class(&own, (uint8_t)(of->cnp_dscp << DSCP_SHIFT),
+	wire_path_set_class(&own, (uint8_t)(rdma->congestion.cnp_dscp << DSCP_SHIFT),
 			    rdma->congestion.source.priority);
 	rdma->congestion.cnps--;
 	rdma->congestion.cnp_sent = nic_now(nic_of(rdma));
@@ -57,12 +60,14 @@ bool notification_point_send(struct egress_source *source)
 	struct congestion_qp *congestion = container_of(source, struct congestion_qp, source);
 	struct rdma_qp *rdma = container_of(congestion, struct rdma_qp, congestion);
 	const struct wire_path *path = rdma_path(rdma);
-	struct tern_nic *nic = nic_of(rdma);
 
 	if (!path || !rdma_reaches_memory(rdma))
 		congestion->cnps = 0;
-	for (unsigned int i = 0; congestion->cnps && i < EGRESS_BURST && mac_ready(nic); i++)
+	for (unsigned int i = 0; congestion->cnps && i < EGRESS_BURST; i++) {
+		if (!rdma_may_send(rdma, source))
+			break;
 		send_cnp(rdma, path);
+	}
 	return congestion->cnps;
 }
 

@@ -6,6 +6,7 @@
 
 #include "byteorder.h"
 #include "command.h"
+#include "congestion_control.h"
 #include "nic.h"
 #include "rdma_priority.h"
 #include "traffic_class.h"
@@ -69,10 +70,13 @@ uint16_t query_priority_statistics(struct command *command)
 		return TERN_COMMAND_STATUS_NOT_PERMITTED;
 	flow_control_settle(nic);
 	for (unsigned int i = 0; i < TERN_PRIORITIES; i++) {
+		struct priority_counters counters = priorities->counters[i];
 		uint64_t values[COUNTERS];
 		__le64 fields[COUNTERS];
 
-		memcpy(values, &priorities->counters[i], sizeof(values));
+		congestion_priority_counters(nic, (uint8_t)i, &counters.limited_queue_pairs,
+					     &counters.limited_ns);
+		memcpy(values, &counters, sizeof(values));
 		for (size_t k = 0; k < COUNTERS; k++)
 			fields[k] = to_le64(values[k]);
 		memcpy(&answer.priority[i], fields, sizeof(fields));

@@ -91,7 +91,7 @@ static struct reaction *limit(struct rdma_qp *rdma, uint8_t priority)
 	reaction->since = nic_now(nic);
 	reaction->due = reaction->since;
 	list_add_tail(&of->limited, &reaction->link);
-	of->limited_queue_pairs++;
+	nic->priorities.counters[priority].limited_queue_pairs++;
 	of->limited_count++;
 	of->limited_since += reaction->since;
 	rdma->congestion.reaction = reaction;
@@ -109,7 +109,8 @@ void reaction_point_release(struct rdma_qp *rdma)
 	of = congestion_of(nic, reaction->priority);
 	of->limited_count--;
 	of->limited_since -= reaction->since;
-	of->limited_ns += nic_now(nic) - reaction->since;
+	nic->priorities.counters[reaction->priority].limited_ns +=
+		nic_now(nic) - reaction->since;
 	rdma->congestion.reaction = NULL;
 	list_remove(&reaction->link);
 	timer_cancel(nic, &reaction->increase);
