@@ -318,16 +318,20 @@ TERN_TEST(notification_overtakes)
 	const control_type on = control(BOTH);
 	struct wire_headers headers;
 
-	start((struct rdma_options){ 0 }, &on);
+	/* So slow that the requester waits for the wire. */
+	start((struct rdma_options){ .speed_mbps = 1000 }, &on);
 	peer_start(&peer, &pair);
 	wire_path_set_class(&peer.path, ECN_CE, 0);
 	headers = peer_headers(&peer, WIRE_RC_WRITE_ONLY, 0);
 	rdma_post(&pair, &pair.a, &write);
-	peer_send(&peer, &headers, NULL, 0);
-	CHECK(peer_next(&peer));
-	CHECK_EQ(peer.packet.headers.opcode, WIRE_CNP);
 	CHECK(peer_next(&peer));
 	CHECK_EQ(peer.packet.headers.opcode, WIRE_RC_WRITE_FIRST);
+	CHECK(!peer_next(&peer));
+	peer_send(&peer, &headers, NULL, 0);
+	CHECK(peer_wait(&peer, MS));
+	CHECK_EQ(peer.packet.headers.opcode, WIRE_CNP);
+	CHECK(peer_wait(&peer, MS));
+	CHECK_EQ(peer.packet.headers.opcode, WIRE_RC_WRITE_MIDDLE);
 	peer_stop(&peer);
 	rdma_pair_destroy(&pair);
 }
