@@ -12,7 +12,7 @@
 /* SET_CONGESTION_CONTROL; number: the priority. TERN_FEATURE_ECN; the PF's. */
 struct tern_command_set_congestion_control {
 	__u8 flags;			/* TERN_CONGESTION_* */
-	__u8 cnp_priority;		/* of CNPs for packets of this priority */
+	__u8 cnp_priority;		/* of CNPs of queue pairs of this priority */
 	__u8 cnp_dscp;
 	__u8 reserved0;
 	__le32 cnp_interval_us;		/* to one queue pair no sooner after the last; 0: each mark */

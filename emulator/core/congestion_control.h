@@ -53,7 +53,7 @@ void congestion_init(struct congestion_control *control);
 /* The PF was reset. */
 void congestion_reset(struct tern_nic *nic);
 
-/* Of the packets that @rdma sends. */
+/* Whose parameters hold for @rdma, which sends and is sent marked packets. */
 uint8_t congestion_priority_of(const struct rdma_qp *rdma);
 
 struct congestion_priority *congestion_of(struct tern_nic *nic, uint8_t priority);

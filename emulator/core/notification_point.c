@@ -6,14 +6,10 @@
 
 #define DSCP_SHIFT	2
 
-void notification_point_marked(struct rdma_qp *rdma, const struct wire_packet *packet)
+void notification_point_marked(struct rdma_qp *rdma)
 {
 	struct tern_nic *nic = nic_of(rdma);
-	/* The destination MAC is the frame's first field, and what matters is contiguous. */
-	uint8_t priority = priority_map_classify(&nic->priorities.map, packet->destination_mac,
-						 (size_t)(packet->l3 - packet->destination_mac) +
-						 WIRE_IPV4_BYTES);
-	const struct congestion_priority *of = congestion_of(nic, priority);
+	const struct congestion_priority *of = congestion_of(nic, congestion_priority_of(rdma));
 	struct congestion_qp *congestion = &rdma->congestion;
 
 	qp_count(rdma->qp, np_ecn_marked_roce_packets, 1);

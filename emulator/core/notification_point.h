@@ -6,7 +6,7 @@
 #include "rdma_qp.h"
 
 /* A RoCE v2 packet with CE came for it. */
-void notification_point_marked(struct rdma_qp *rdma, const struct wire_packet *packet);
+void notification_point_marked(struct rdma_qp *rdma);
 /* Sends CNPs that are due. */
 bool notification_point_send(struct egress_source *source);
 /* It has no peer any more. */

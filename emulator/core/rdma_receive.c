@@ -121,7 +121,7 @@ static void receive_connected(struct rdma_qp *rdma, const struct wire_packet *pa
 	}
 	rdma->packets_received++;
 	if (packet->network != WIRE_V1 && ecn_get(packet->l3) == ECN_CE)
-		notification_point_marked(rdma, packet);
+		notification_point_marked(rdma);
 	if (rdma->qp->type == TERN_QP_UC)
 		uc_receive(rdma, packet);
 	else if (packet->opcode->flags & WIRE_REQUEST)
