@@ -144,7 +144,7 @@ TERN_TEST(queries)
 	CHECK_EQ(driver.result[0], sizeof(struct tern_rdma_statistics));
 	CHECK_REFUSED(TERN_COMMAND_QUERY_DEVICE, 0, &query, TERN_COMMAND_STATUS_BAD_PARAMETER,
 		      BODY(struct tern_command_query, group));
-	query.group = htole32(2);
+	query.group = htole32(3);
 	CHECK_REFUSED(TERN_COMMAND_QUERY_STATISTICS, 0, &query, TERN_COMMAND_STATUS_BAD_PARAMETER,
 		      BODY(struct tern_command_query, group));
 	query.group = 0;
