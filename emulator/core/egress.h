@@ -53,7 +53,7 @@ struct egress_source {
 	bool (*send)(struct egress_source *source);
 	uint8_t priority;		/* 0..7; change it only while idle or inside send() */
 	bool varies;			/* its frames say, see egress_admits(), not it */
-	uint8_t traffic_class;		/* of the queue it is in, or EGRESS_FRESH; the scheduler's */
+	uint8_t traffic_class;		/* its queue's, or EGRESS_FRESH; the scheduler's */
 	bool held;			/* by a pause, in this send(); the scheduler's */
 	enum egress_state state;	/* the scheduler's */
 };
@@ -74,7 +74,7 @@ struct egress {
 	struct list queues[EGRESS_CLASSES];	/* of functions, those that have sources */
 	uint8_t class_of[EGRESS_PRIORITIES];
 	uint8_t nonempty;		/* bit c: class c has a queue in its ring */
-	/* Sources that vary and were idle: asked first which class is theirs, if there are several. */
+	/* Sources that vary and were idle: asked first which of several classes is theirs. */
 	struct list fresh;
 	bool several;
 	/* Classes as bits; as SET_TRAFFIC_CLASSES gave them. */

@@ -510,6 +510,50 @@ TERN_TEST(roce_waits_without_retries)
 	rdma_pair_destroy(&pair);
 }
 
+/* Returns the retransmissions of 4 MB at 25 Gb/s to a host that takes 10. */
+static uint64_t slow_peer(bool pfc_on)
+{
+	struct rdma_options options = { .service_level = 3, .speed_mbps = 25000,
+					.host_mbps = 10000, .latency_ns = 1000,
+					.buffer_bytes = 4 << 20 };
+	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 4 << 20 };
+	struct tern_priority_statistics statistics;
+	struct rdma_pair pair;
+	struct tern_cqe cqe;
+	uint64_t began, lost;
+
+	rdma_pair_create(&pair, &options);
+	for (unsigned int side = 0; side < 2; side++) {
+		struct driver *driver = side ? pair.b.driver : pair.a.driver;
+
+		CHECK_EQ(priority_set_buffer(driver, 150000, 80000, 40000), 0);
+		CHECK_EQ(priority_set_pfc(driver, pfc_on ? 1 << 3 : 0), 0);
+	}
+	rdma_fill(rdma_memory(&pair.a, 0), 4 << 20, 7);
+	began = pair.world->now;
+	rdma_post(&pair, &pair.a, &write);
+	rdma_wait(&pair, &pair.a.send_cq, &cqe);
+	CHECK_EQ(cqe.status, TERN_WC_SUCCESS);
+	CHECK_MEM(rdma_memory(&pair.b, 0), rdma_memory(&pair.a, 0), 4 << 20);
+	/* The host was the bottleneck all the time. */
+	CHECK(!pfc_on || pair.world->now - began < 3600000);
+	priority_statistics(pair.b.driver, &statistics);
+	lost = le64toh(statistics.priority[3].rx_discards);
+	CHECK_EQ(lost > 0, !pfc_on);
+	CHECK_EQ(le64toh(statistics.priority[3].tx_pause) > 0, pfc_on);
+	priority_statistics(pair.a.driver, &statistics);
+	CHECK_EQ(le64toh(statistics.priority[3].tx_paused_ns) > 0, pfc_on);
+	lost = rdma_counter(&pair.a, "retransmitted_packets");
+	rdma_pair_destroy(&pair);
+	return lost;
+}
+
+TERN_TEST(roce_is_lossless_with_pfc)
+{
+	CHECK_EQ(slow_peer(true), 0);
+	CHECK(slow_peer(false) > 0);
+}
+
 /* A queue pair that fails is flushed although its priority is paused. */
 TERN_TEST(flush_while_paused)
 {
