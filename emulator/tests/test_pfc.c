@@ -513,7 +513,8 @@ TERN_TEST(roce_waits_without_retries)
 /* Returns the retransmissions of 4 MB at 25 Gb/s to a host that takes 10. */
 static uint64_t slow_peer(bool pfc_on)
 {
-	struct rdma_options options = { .service_level = 3, .speed_mbps = 25000,
+	struct rdma_options options = { .network = RDMA_V2_IPV4_VLAN, .service_level = 3,
+					.speed_mbps = 25000,
 					.host_mbps = 10000, .latency_ns = 1000,
 					.buffer_bytes = 4 << 20 };
 	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 4 << 20 };
