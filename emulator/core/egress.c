@@ -25,6 +25,7 @@ bool egress_init(struct tern_nic *nic)
 		list_init(&egress->queues[i]);
 	for (unsigned int i = 0; i < EGRESS_PRIORITIES; i++)
 		list_init(&egress->parked[i]);
+	list_init(&egress->fresh);
 	egress->strict = (1U << EGRESS_CLASSES) - 1;
 	timer_init(&egress->timer, rate_fire);
 	return timer_reserve(nic, 1);
@@ -74,14 +75,29 @@ static void enqueue(struct tern_nic *nic, struct egress_source *source)
 static void dequeue(struct tern_nic *nic, struct egress_source *source)
 {
 	uint8_t class = source->traffic_class;
-	struct egress_queue *queue = &source->fn->egress.queue[class];
+	struct egress_queue *queue;
 
 	list_remove(&source->link);
+	if (class == EGRESS_FRESH)
+		return;
+	queue = &source->fn->egress.queue[class];
 	if (!list_empty(&queue->sources))
 		return;
 	list_remove(&queue->link);
 	if (list_empty(&nic->egress.queues[class]))
 		nic->egress.nonempty &= (uint8_t)~(1U << class);
+}
+
+/* The same of one that was not asked since it was idle. */
+static void enqueue_fresh(struct tern_nic *nic, struct egress_source *source)
+{
+	if (!source->varies || !nic->egress.several) {
+		enqueue(nic, source);
+		return;
+	}
+	source->traffic_class = EGRESS_FRESH;
+	source->state = EGRESS_ACTIVE;
+	list_add_tail(&nic->egress.fresh, &source->link);
 }
 
 static void park(struct tern_nic *nic, struct egress_source *source)
@@ -96,7 +112,7 @@ void egress_activate(struct tern_nic *nic, struct egress_source *source)
 		list_remove(&source->link);
 		enqueue(nic, source);
 	} else if (source->state == EGRESS_IDLE) {
-		enqueue(nic, source);
+		enqueue_fresh(nic, source);
 	} else if (source->state == EGRESS_SENDING) {
 		source->state = EGRESS_SENDING_AGAIN;
 	}
@@ -161,8 +177,10 @@ void egress_look_again(struct tern_nic *nic)
 			list_add_tail(&all, &source->link);
 		}
 	}
+	while ((link = list_pop(&nic->egress.fresh)))
+		list_add_tail(&all, link);
 	while ((link = list_pop(&all)))
-		enqueue(nic, list_entry(link, struct egress_source, link));
+		enqueue_fresh(nic, list_entry(link, struct egress_source, link));
 	unpark(nic, (1U << EGRESS_PRIORITIES) - 1);
 }
 
@@ -265,11 +283,14 @@ static unsigned int choose(struct egress *egress, uint8_t classes)
 static struct egress_source *next_source(struct tern_nic *nic)
 {
 	struct egress *egress = &nic->egress;
-	uint8_t classes = ready_classes(nic);
 	struct egress_source *source;
 	struct egress_queue *queue;
 	unsigned int class;
+	uint8_t classes;
 
+	if (!list_empty(&egress->fresh))
+		return list_entry(list_pop(&egress->fresh), struct egress_source, link);
+	classes = ready_classes(nic);
 	if (!classes)
 		return NULL;
 	class = choose(egress, classes);
@@ -283,13 +304,18 @@ static struct egress_source *next_source(struct tern_nic *nic)
 	return source;
 }
 
+static bool anyone(const struct egress *egress)
+{
+	return egress->nonempty || !list_empty(&egress->fresh);
+}
+
 unsigned int egress_run(struct tern_nic *nic, unsigned int budget)
 {
 	uint64_t start = mac_frames_sent(nic);
 	unsigned int turns = 0, sent = 0;
 
 	/* A turn that sent nothing (all flushed, say) counts too: the budget bounds the call. */
-	while (nic->egress.nonempty && sent < budget && turns < budget && mac_ready(nic)) {
+	while (anyone(&nic->egress) && sent < budget && turns < budget && mac_ready(nic)) {
 		struct egress_source *source = next_source(nic);
 		bool more;
 
@@ -316,5 +342,6 @@ unsigned int egress_run(struct tern_nic *nic, unsigned int budget)
 
 bool egress_pending(struct tern_nic *nic)
 {
-	return nic->egress.nonempty && mac_ready(nic) && ready_classes(nic);
+	return anyone(&nic->egress) && mac_ready(nic) &&
+	       (!list_empty(&nic->egress.fresh) || ready_classes(nic));
 }

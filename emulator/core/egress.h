@@ -29,6 +29,7 @@ struct function;
 
 #define EGRESS_PRIORITIES	8
 #define EGRESS_CLASSES		8
+#define EGRESS_FRESH		EGRESS_CLASSES
 
 enum egress_state {
 	EGRESS_IDLE,
@@ -52,7 +53,8 @@ struct egress_source {
 	bool (*send)(struct egress_source *source);
 	uint8_t priority;		/* 0..7; change it only while idle or inside send() */
 	bool ahead;			/* goes before the others of its function and class */
-	uint8_t traffic_class;		/* of the queue it is in; the scheduler's */
+	bool varies;			/* its frames say, see egress_admits(), not it */
+	uint8_t traffic_class;		/* its queue's, or EGRESS_FRESH; the scheduler's */
 	bool held;			/* by a pause, in this send(); the scheduler's */
 	enum egress_state state;	/* the scheduler's */
 };
@@ -73,6 +75,9 @@ struct egress {
 	struct list queues[EGRESS_CLASSES];	/* of functions, those that have sources */
 	uint8_t class_of[EGRESS_PRIORITIES];
 	uint8_t nonempty;		/* bit c: class c has a queue in its ring */
+	/* Sources that vary and were idle: asked first which of several classes is theirs. */
+	struct list fresh;
+	bool several;
 	/* Classes as bits; as SET_TRAFFIC_CLASSES gave them. */
 	uint8_t strict;
 	uint8_t shared;			/* ETS with bandwidth; neither: ETS with none */

@@ -47,6 +47,7 @@ static bool create(struct qp *qp)
 	queue->qp = qp;
 	queue->source.fn = qp->fn;
 	queue->source.send = ethernet_send;
+	queue->source.varies = true;
 	qp->private = queue;
 	return true;
 }

@@ -33,7 +33,8 @@ void mac_destroy(struct tern_nic *nic, struct mac *mac);
  * returns, so the sender's state must be consistent before it calls: indices
  * and PSNs advanced first. Nothing is created or destroyed inside, but a queue
  * pair may go to ERROR, and sources may be activated or deactivated, the
- * caller's own included. Receiving never sends: there is no recursion.
+ * caller's own included. Receiving sends nothing but MAC control frames, and these
+ * not from inside: there is no recursion.
  */
 void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame *frame);
 

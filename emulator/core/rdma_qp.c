@@ -347,6 +347,7 @@ static bool create(struct qp *qp)
 	list_init(&rdma->xrc_target);
 	requester->source.fn = qp->fn;
 	requester->source.send = qp_connected(qp) ? rc_requester_send : ud_send;
+	requester->source.varies = !qp_connected(qp);
 	rdma->responder.source.fn = qp->fn;
 	rdma->responder.source.send = rc_respond_send;
 	rdma->congestion.source.fn = qp->fn;

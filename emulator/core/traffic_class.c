@@ -37,6 +37,9 @@ static void set(struct tern_nic *nic, const body_type *body)
 			egress->rate[i] = (struct pacer){ .mbps = rate };
 		egress->served[i] = 0;
 	}
+	egress->several = false;
+	for (unsigned int i = 1; i < EGRESS_PRIORITIES; i++)
+		egress->several |= egress->class_of[i] != egress->class_of[0];
 	memset(egress->virtual, 0, sizeof(egress->virtual));
 	egress_look_again(nic);
 }

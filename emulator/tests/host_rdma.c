@@ -194,6 +194,7 @@ void rdma_pair_create(struct rdma_pair *pair, const struct rdma_options *options
 	struct tern_nic_config config = {
 		.functions = 1, .seed = options->seed ? options->seed : 1,
 		.no_shortcuts = options->no_shortcuts, .speed_mbps = options->speed_mbps,
+		.host_mbps = options->host_mbps,
 		.device_memory = HOST_DEVICE_MEMORY,
 	};
 	struct machine *a, *b;

@@ -48,7 +48,7 @@ struct rdma_options {
 	uint32_t flow_label;
 	uint8_t service_level;
 	uint8_t sq_shift, rq_shift;	/* 0: 10 and 8 */
-	uint64_t speed_mbps;
+	uint64_t speed_mbps, host_mbps;
 	uint64_t buffer_bytes;		/* 0: 1 MiB */
 	bool privileged;		/* both QPs */
 	uint8_t srq_shift;		/* not 0: b's QP has an SRQ of so many entries */
