@@ -54,6 +54,7 @@ struct tern_rss {
  * @settings: of the queues; the RTNL protects them
  * @rx_moderation: of receive events; RTNL
  * @tx_moderation: of transmit events; RTNL
+ * @dcb: priorities, flow control, traffic classes and congestion control
  * @rss: the spreading of flows; RTNL
  * @pd: protection domain of the queues; RTNL
  * @filter_lock: protects the device's receive filters and what follows
@@ -77,6 +78,7 @@ struct tern_netdev {
 	struct tern_settings settings;
 	struct tern_moderation rx_moderation;
 	struct tern_moderation tx_moderation;
+	struct tern_dcb *dcb;
 	struct tern_rss rss;
 	u32 pd;
 
