@@ -134,6 +134,8 @@ void tern_health_start(struct tern_adapter *adapter)
 	if (tern_is_dead(&adapter->device))
 		queue_work(tern_workqueue, &adapter->dead_work);
 	queue_work(tern_workqueue, &adapter->link_work);
+	/* After a reset no priority has a storm. */
+	queue_work(tern_workqueue, &adapter->storm_work);
 	queue_delayed_work(tern_workqueue, &adapter->health_work, TERN_HEALTH_PERIOD);
 }
 
@@ -149,6 +151,8 @@ void tern_health_exit(struct tern_adapter *adapter)
 	cancel_work_sync(&adapter->link_work);
 	cancel_work_sync(&adapter->dead_work);
 	cancel_work_sync(&adapter->storm_work);
+	adapter->storms = 0;
+	adapter->storms_began = 0;
 }
 
 /**
