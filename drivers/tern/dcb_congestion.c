@@ -3,6 +3,7 @@
  * Tern driver: congestion control in terms of IEEE 802.1Qau's managed objects.
  * Documentation/lossless.rst has the table. Times are in us and rates in Mb/s.
  */
+#include <asm/byteorder.h>
 #include <linux/errno.h>
 #include <linux/string.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Tern driver: from what was set to the device's commands. */
+#include <asm/byteorder.h>
 #include <linux/array_size.h>
 #include <linux/bitops.h>
 #include <linux/errno.h>
