@@ -20,6 +20,7 @@ help:
 	@echo '  modules_install  install them for this kernel'
 	@echo '  provider         the rdma-core provider, in build/provider'
 	@echo '  ternd            the emulated NIC, in build/emulator'
+	@echo '  tools            tern-dcb, in build/tools'
 	@echo '  lab              make the lab ahead of time (also: lab-debug)'
 	@echo '  clean            remove build/ (the lab is in ~/.cache/tern)'
 	@echo 'modules needs only kernel headers. The others make the lab at first'
@@ -52,6 +53,9 @@ provider:
 ternd:
 	$(LAB) $(MAKE) -C emulator -j2 ternd
 
+tools:
+	$(LAB) $(MAKE) -C tools
+
 lab:
 	scripts/lab/get guest-image
 	scripts/lab/get initramfs
@@ -64,4 +68,4 @@ clean:
 	rm -rf build
 
 .PHONY: help demo check check-fast check-soak check-rdma-core lint bench shell \
-	modules modules_install provider ternd lab lab-debug clean
+	modules modules_install provider ternd tools lab lab-debug clean

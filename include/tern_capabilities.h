@@ -41,6 +41,7 @@
  * @multicast_qps_max: queue pairs attached to one of them
  * @flow_count: flows
  * @counter_set_count: counter sets; number 0 is special
+ * @receive_buffer_bytes: of the port, for all receive buffers together
  *
  * Counts are at least what the driver needs and at most 1 << 24.
  */
@@ -79,6 +80,7 @@ struct tern_capabilities {
 	u32 multicast_qps_max;
 	u32 flow_count;
 	u32 counter_set_count;
+	u32 receive_buffer_bytes;
 };
 
 #endif /* TERN_CAPABILITIES_H */

@@ -57,6 +57,14 @@ struct tern_number_space {
  * @lost_interrupts: events that were found without an interrupt
  * @unknown_events: events of unknown type or number
  * @devlink_port: the port in devlink
+ * @storm_lock: protects @storm_open; held while devlink is told
+ * @storm_open: devlink knows the function and @storm_reporter
+ * @storm_work: tells devlink of storms of pauses
+ * @storms: a bit for each priority that has one
+ * @storms_began: and for each that began one since devlink was told
+ * @storm_reporter: devlink's, or NULL
+ * @congestion_params: devlink's parameters of congestion control are registered
+ * @storm_params: and those of storms
  * @rdma: the auxiliary device for RDMA, or NULL
  */
 struct tern_adapter {
@@ -95,6 +103,16 @@ struct tern_adapter {
 	u32 port_speed;
 	atomic64_t lost_interrupts;
 	atomic64_t unknown_events;
+
+	/* see above */
+	struct mutex storm_lock;
+	bool storm_open;
+	struct work_struct storm_work;
+	unsigned long storms;
+	unsigned long storms_began;
+	struct devlink_health_reporter *storm_reporter;
+	bool congestion_params;
+	bool storm_params;
 
 	struct devlink_port devlink_port;
 	struct tern_auxiliary *rdma;

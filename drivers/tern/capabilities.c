@@ -121,6 +121,7 @@ static void tern_capabilities_convert(struct tern_capabilities *caps,
 	caps->multicast_qps_max = le32_to_cpu(hw->multicast_qps_max);
 	caps->flow_count = le32_to_cpu(hw->flow_count);
 	caps->counter_set_count = le32_to_cpu(hw->counter_set_count);
+	caps->receive_buffer_bytes = le32_to_cpu(hw->receive_buffer_bytes);
 }
 
 /* The command queue works. */
@@ -143,6 +144,10 @@ int tern_capabilities_read(struct tern_adapter *adapter)
 	    (le16_to_cpu(hw.rss_key_bytes) != TERN_RSS_KEY_BYTES || !caps.rss_entries_max)) {
 		dev_err(tern_dev(adapter), "RSS key of %u bytes, table of %u\n",
 			le16_to_cpu(hw.rss_key_bytes), caps.rss_entries_max);
+		return -EPROTO;
+	}
+	if (tern_has(tern, TERN_FEATURE_PFC) && !caps.receive_buffer_bytes) {
+		dev_err(tern_dev(adapter), "flow control without receive buffers\n");
 		return -EPROTO;
 	}
 	tern->caps = caps;

@@ -462,6 +462,12 @@ int tern_cmd_set_receive_mode(struct tern_device *tern, u32 flags, u32 default_q
 				    NULL);
 }
 
+int tern_cmd_set_dcb(struct tern_device *tern, u16 opcode, u32 priority, const void *body,
+		     size_t length)
+{
+	return tern_command_execute(tern, opcode, priority, body, length, NULL);
+}
+
 /* Execute @opcode with @length bytes of @table in the mailbox; *@address is in the body. */
 static int tern_cmd_table(struct tern_device *tern, u16 opcode, u32 number, const void *table,
 			  size_t length, const void *body, size_t body_length, __le64 *address)

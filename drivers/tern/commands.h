@@ -21,4 +21,8 @@ int tern_cmd_set_vlan_table(struct tern_device *tern, const void *table);
 int tern_cmd_set_rss(struct tern_device *tern, const __le32 *qpns, u16 count, u8 types,
 		     const u8 *key);
 
+/* SET_TRAFFIC_CLASSES, _PRIORITY_MAP, _RECEIVE_BUFFERS, _FLOW_CONTROL, _CONGESTION_CONTROL */
+int tern_cmd_set_dcb(struct tern_device *tern, u16 opcode, u32 priority, const void *body,
+		     size_t length);
+
 #endif /* TERN_COMMANDS_H */

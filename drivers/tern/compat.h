@@ -12,4 +12,19 @@
 #define TERN_NAMESPACE	TERN
 #endif
 
+#ifdef TERN_HAVE_PARAM_GET_EXTACK
+#define TERN_PARAM_GET_EXTACK	, struct netlink_ext_ack *extack
+#else
+#define TERN_PARAM_GET_EXTACK
+#endif
+
+/* The grace period is the operations' in newer kernels. */
+#ifdef TERN_HAVE_REPORTER_PERIODS
+#define tern_health_reporter_create(devlink, ops, priv)	\
+	devlink_health_reporter_create(devlink, ops, priv)
+#else
+#define tern_health_reporter_create(devlink, ops, priv)	\
+	devlink_health_reporter_create(devlink, ops, 0, priv)
+#endif
+
 #endif /* TERN_COMPAT_H */

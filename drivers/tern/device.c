@@ -31,6 +31,8 @@
 	 BIT_ULL(TERN_FEATURE_DEVICE_MEMORY) |				\
 	 BIT_ULL(TERN_FEATURE_COUNTER_SETS) |				\
 	 BIT_ULL(TERN_FEATURE_ON_DEMAND_PAGING) |			\
+	 BIT_ULL(TERN_FEATURE_PFC) | BIT_ULL(TERN_FEATURE_ETS) |	\
+	 BIT_ULL(TERN_FEATURE_ECN) |					\
 	 BIT_ULL(TERN_FEATURE_TIMESTAMPS))
 
 static int tern_device_check_version(struct tern_adapter *adapter)

@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 
 #include "channel.h"
+#include "dcb.h"
 #include "netdev.h"
 
 static void tern_get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
@@ -314,6 +315,43 @@ static int tern_set_rxfh_fields(struct net_device *netdev,
 	return tern_rss_change(priv, &rss);
 }
 
+static void tern_get_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param)
+{
+	struct tern_netdev *priv = netdev_priv(netdev);
+
+	mutex_lock(&priv->dcb->lock);
+	param->rx_pause = !!(priv->dcb->settings.pause & TERN_FLOW_CONTROL_RECEIVE_PAUSE);
+	param->tx_pause = !!(priv->dcb->settings.pause & TERN_FLOW_CONTROL_SEND_PAUSE);
+	mutex_unlock(&priv->dcb->lock);
+}
+
+static int tern_edit_pause(struct tern_dcb_settings *settings, const void *data,
+			   const char **why)
+{
+	settings->pause = *(const u8 *)data;
+	return 0;
+}
+
+/* Refused by the translation while PFC is on. */
+static int tern_set_pauseparam(struct net_device *netdev, struct ethtool_pauseparam *param)
+{
+	struct tern_netdev *priv = netdev_priv(netdev);
+	const char *why = "no memory";
+	u8 pause = 0;
+	int err;
+
+	if (param->autoneg || !tern_has(&priv->adapter->device, TERN_FEATURE_PFC))
+		return -EOPNOTSUPP;
+	if (param->rx_pause)
+		pause |= TERN_FLOW_CONTROL_RECEIVE_PAUSE;
+	if (param->tx_pause)
+		pause |= TERN_FLOW_CONTROL_SEND_PAUSE;
+	err = tern_dcb_change(priv, tern_edit_pause, &pause, &why);
+	if (err && net_ratelimit())
+		netdev_notice(netdev, "pause refused: %s\n", why);
+	return err;
+}
+
 #ifdef TERN_HAVE_GET_RX_RING_COUNT
 static u32 tern_get_rx_ring_count(struct net_device *netdev)
 {
@@ -358,6 +396,9 @@ const struct ethtool_ops tern_ethtool_ops = {
 	.get_sset_count = tern_get_sset_count,
 	.get_strings = tern_get_strings,
 	.get_ethtool_stats = tern_get_ethtool_stats,
+	.get_pauseparam = tern_get_pauseparam,
+	.set_pauseparam = tern_set_pauseparam,
+	.get_pause_stats = tern_get_pause_stats,
 	.self_test = tern_self_test,
 	.get_ts_info = ethtool_op_get_ts_info,
 };

@@ -113,6 +113,7 @@ int tern_get_sset_count(struct net_device *netdev, int set)
 	switch (set) {
 	case ETH_SS_STATS:
 		return ARRAY_SIZE(tern_port_counters) + TERN_DRIVER_COUNTERS +
+		       tern_priority_counters_count() +
 		       priv->max_channels * TERN_CHANNEL_COUNTERS;
 	case ETH_SS_TEST:
 		return tern_self_test_count();
@@ -143,6 +144,7 @@ void tern_get_strings(struct net_device *netdev, u32 set, u8 *data)
 		ethtool_puts(&data, tern_port_counters[i].name);
 	for (i = 0; i < TERN_DRIVER_COUNTERS; i++)
 		ethtool_puts(&data, tern_driver_names[i]);
+	tern_priority_counters_strings(&data);
 	for (i = 0; i < priv->max_channels; i++) {
 		tern_channel_strings(&data, tern_tx_counters, ARRAY_SIZE(tern_tx_counters), i);
 		tern_channel_strings(&data, tern_tx_completed_counters,
@@ -195,6 +197,7 @@ void tern_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *sta
 		*data++ = le64_to_cpu(*(const __le64 *)((const void *)&port +
 							tern_port_counters[i].offset));
 	data = tern_driver_values(priv, data);
+	data = tern_priority_counters_values(priv, data);
 	for (i = 0; i < priv->max_channels; i++) {
 		const struct tern_tx_statistics *tx = &priv->tx_statistics[i];
 		const struct tern_rx_statistics *rx = &priv->rx_statistics[i];

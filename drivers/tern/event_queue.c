@@ -15,6 +15,7 @@
 
 #include "command_queue.h"
 #include "commands.h"
+#include "dcb.h"
 #include "event_queue.h"
 #include "health.h"
 #include "registers.h"
@@ -119,6 +120,10 @@ static void tern_eq_handle(struct tern_eq *eq, const struct tern_eqe *eqe)
 		break;
 	case TERN_EVENT_PORT_STATE:
 		queue_work(tern_workqueue, &eq->adapter->link_work);
+		break;
+	case TERN_EVENT_CONGESTION:
+		if (!tern_storm_event(eq->adapter, subtype, number))
+			tern_eq_unknown(eq, type, number);
 		break;
 	default:
 		tern_eq_unknown(eq, type, number);

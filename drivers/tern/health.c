@@ -13,6 +13,7 @@
 
 #include "command_queue.h"
 #include "commands.h"
+#include "dcb.h"
 #include "event_queue.h"
 #include "health.h"
 #include "netdev.h"
@@ -118,6 +119,7 @@ static void tern_health_work(struct work_struct *work)
 
 void tern_health_init(struct tern_adapter *adapter)
 {
+	tern_storm_init(adapter);
 	BLOCKING_INIT_NOTIFIER_HEAD(&adapter->notifier);
 	INIT_WORK(&adapter->dead_work, tern_dead_work);
 	INIT_WORK(&adapter->link_work, tern_link_work);
@@ -132,6 +134,8 @@ void tern_health_start(struct tern_adapter *adapter)
 	if (tern_is_dead(&adapter->device))
 		queue_work(tern_workqueue, &adapter->dead_work);
 	queue_work(tern_workqueue, &adapter->link_work);
+	/* After a reset no priority has a storm. */
+	queue_work(tern_workqueue, &adapter->storm_work);
 	queue_delayed_work(tern_workqueue, &adapter->health_work, TERN_HEALTH_PERIOD);
 }
 
@@ -146,6 +150,9 @@ void tern_health_exit(struct tern_adapter *adapter)
 {
 	cancel_work_sync(&adapter->link_work);
 	cancel_work_sync(&adapter->dead_work);
+	cancel_work_sync(&adapter->storm_work);
+	adapter->storms = 0;
+	adapter->storms_began = 0;
 }
 
 /**

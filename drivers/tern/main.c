@@ -6,6 +6,7 @@
 
 #include "adapter.h"
 #include "command_queue.h"
+#include "dcb.h"
 #include "health.h"
 #include "netdev.h"
 #include "registers.h"
@@ -123,9 +124,20 @@ static int tern_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = tern_auxiliary_add(adapter);
 	if (err)
 		goto remove_netdev;
+	err = tern_devlink_params_register(adapter);
+	if (err)
+		goto remove_auxiliary;
+	err = tern_storm_start(adapter);
+	if (err)
+		goto unregister_params;
 	devlink_register(devlink);
+	tern_storm_open(adapter);
 	return 0;
 
+unregister_params:
+	tern_devlink_params_unregister(adapter);
+remove_auxiliary:
+	tern_auxiliary_remove(adapter);
 remove_netdev:
 	tern_netdev_unregister(adapter);
 remove_port:
@@ -151,7 +163,10 @@ static void tern_remove(struct pci_dev *pdev)
 
 	/* Notices a device that was pulled out before anything waits for it. */
 	tern_read32(adapter, TERN_REG_STATUS);
+	tern_storm_close(adapter);
 	devlink_unregister(devlink);
+	tern_devlink_params_unregister(adapter);
+	tern_storm_stop(adapter);
 	tern_auxiliary_remove(adapter);
 	tern_netdev_unregister(adapter);
 	tern_devlink_port_remove(adapter);

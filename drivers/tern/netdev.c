@@ -7,6 +7,7 @@
 
 #include "channel.h"
 #include "commands.h"
+#include "dcb.h"
 #include "health.h"
 #include "netdev.h"
 
@@ -187,6 +188,7 @@ void tern_netdev_health(struct net_device *netdev)
 	unsigned int i;
 
 	tern_statistics_read_port(priv);
+	tern_dcb_health(priv);
 	/* If it is taken, the next time will do. */
 	if (!rtnl_trylock())
 		return;
@@ -201,9 +203,15 @@ static int tern_change_mtu(struct net_device *netdev, int mtu)
 	struct tern_settings settings = priv->settings;
 	int err;
 
+	/* Before longer frames come in. */
+	err = tern_dcb_set_mtu(priv, mtu);
+	if (err)
+		return err;
 	settings.mtu = mtu;
 	err = tern_netdev_apply(priv, &settings);
-	if (!err)
+	if (err)
+		tern_dcb_set_mtu(priv, priv->settings.mtu);
+	else
 		WRITE_ONCE(netdev->mtu, mtu);
 	return err;
 }
@@ -343,6 +351,9 @@ int tern_netdev_create(struct tern_adapter *adapter)
 	netdev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
 	eth_hw_addr_set(netdev, tern->caps.mac);
 	tern_netdev_init(priv);
+	err = tern_dcb_create(priv);
+	if (err)
+		goto free;
 	netif_carrier_off(netdev);
 	tern->netdev = netdev;
 	err = register_netdev(netdev);
@@ -356,6 +367,7 @@ forget:
 	cancel_work_sync(&adapter->link_work);
 	cancel_work_sync(&adapter->dead_work);
 free:
+	tern_dcb_destroy(priv);
 	kfree(priv->rx_statistics);
 	kfree(priv->tx_statistics);
 	free_netdev(netdev);
@@ -366,6 +378,7 @@ void tern_netdev_unregister(struct tern_adapter *adapter)
 {
 	struct tern_netdev *priv = netdev_priv(adapter->device.netdev);
 
+	tern_dcbnl_exit(priv);
 	unregister_netdev(adapter->device.netdev);
 	cancel_work_sync(&priv->filter_work);
 	cancel_work_sync(&priv->restart_work);
@@ -381,6 +394,7 @@ void tern_netdev_free(struct tern_adapter *adapter)
 		return;
 	priv = netdev_priv(netdev);
 	adapter->device.netdev = NULL;
+	tern_dcb_destroy(priv);
 	kfree(priv->rx_statistics);
 	kfree(priv->tx_statistics);
 	free_netdev(netdev);
@@ -403,7 +417,8 @@ int tern_netdev_resume(struct tern_adapter *adapter)
 	int err = 0;
 
 	rtnl_lock();
-	if (netif_running(priv->netdev)) {
+	err = tern_dcb_restore(priv);
+	if (!err && netif_running(priv->netdev)) {
 		err = tern_netdev_up(priv);
 		if (err) {
 			netdev_err(priv->netdev, "cannot make the queues again, closing\n");

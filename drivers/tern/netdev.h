@@ -54,6 +54,7 @@ struct tern_rss {
  * @settings: of the queues; the RTNL protects them
  * @rx_moderation: of receive events; RTNL
  * @tx_moderation: of transmit events; RTNL
+ * @dcb: priorities, flow control, traffic classes and congestion control
  * @rss: the spreading of flows; RTNL
  * @pd: protection domain of the queues; RTNL
  * @filter_lock: protects the device's receive filters and what follows
@@ -77,6 +78,7 @@ struct tern_netdev {
 	struct tern_settings settings;
 	struct tern_moderation rx_moderation;
 	struct tern_moderation tx_moderation;
+	struct tern_dcb *dcb;
 	struct tern_rss rss;
 	u32 pd;
 
@@ -130,8 +132,12 @@ void tern_rss_remove(struct tern_netdev *priv);
 int tern_statistics_read_port(struct tern_netdev *priv);
 void tern_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *sum);
 
-/* ethtool.c, ethtool_statistics.c, self_test.c */
+/* ethtool.c, ethtool_statistics.c, ethtool_priority.c, self_test.c */
 extern const struct ethtool_ops tern_ethtool_ops;
+void tern_get_pause_stats(struct net_device *netdev, struct ethtool_pause_stats *stats);
+unsigned int tern_priority_counters_count(void);
+void tern_priority_counters_strings(u8 **data);
+u64 *tern_priority_counters_values(struct tern_netdev *priv, u64 *data);
 int tern_get_sset_count(struct net_device *netdev, int set);
 void tern_get_strings(struct net_device *netdev, u32 set, u8 *data);
 void tern_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats, u64 *data);

@@ -56,6 +56,10 @@ static int tern_ib_put_qp(struct sk_buff *msg, const struct tern_ib_qp *qp,
 		{ "expected_psn", le32_to_cpu(status->attributes.rq_psn) },
 		{ "next_psn", le32_to_cpu(status->attributes.sq_psn) },
 		{ "counted_apart", !!counter },
+		/* Of congestion control, in Mb/s; 0: not limited. alpha is in 1/65536. */
+		{ "cc_rate", le32_to_cpu(status->congestion.rate_mbps) },
+		{ "cc_target_rate", le32_to_cpu(status->congestion.target_rate_mbps) },
+		{ "cc_alpha", le32_to_cpu(status->congestion.alpha) },
 	};
 
 	return tern_ib_put_details(msg, details, ARRAY_SIZE(details));
