@@ -80,7 +80,7 @@ def test_pfc_excludes_pause(port):
     port.vm.run(f"ethtool -A {port.netdev} tx off rx off")
 
 
-@pytest.mark.parametrize("entry", ["ethtype-prio 0x8915:3", "dgram-port-prio 4791:4",
+@pytest.mark.parametrize("entry", ["ethtype-prio 0x8915:3", "dgram-prio 4791:4",
                                    "dscp-prio 26:3 46:5", "pcp-prio 5nd:2", "default-prio 1"])
 def test_app(port, entry):
     dcb(port, "app", f"add DEV {entry}")
@@ -94,8 +94,8 @@ def test_app(port, entry):
     assert entry.split()[0] not in port.vm.out(f"dcb app show dev {port.netdev}")
 
 
-@pytest.mark.parametrize("entry", ["ethtype-prio 0x8906:3", "stream-port-prio 3260:4",
-                                   "dgram-port-prio 53:1"])
+@pytest.mark.parametrize("entry", ["ethtype-prio 0x8906:3", "stream-prio 3260:4",
+                                   "dgram-prio 53:1"])
 def test_app_refused(port, entry):
     assert dcb(port, "app", f"add DEV {entry}", check=False).code
     assert entry.split()[0] not in port.vm.out(f"dcb app show dev {port.netdev}")
