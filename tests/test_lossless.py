@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from ternlab import paths
+from ternlab import paths, programs
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def dcb(nic, what, words, check=True):
 
 
 def shown(nic, what):
-    return json.loads(nic.vm.out(f"dcb -j -n {what} show dev {nic.netdev}"))
+    return json.loads(nic.vm.out(f"dcb -j -N {what} show dev {nic.netdev}"))
 
 
 def counter(nic, name):
@@ -80,22 +80,22 @@ def test_pfc_excludes_pause(port):
     port.vm.run(f"ethtool -A {port.netdev} tx off rx off")
 
 
-@pytest.mark.parametrize("entry", ["ethtype-prio 0x8915:3", "dgram-prio 4791:4",
+@pytest.mark.parametrize("entry", ["ethtype-prio 0x8915:3", "dgram-port-prio 4791:4",
                                    "dscp-prio 26:3 46:5", "pcp-prio 5nd:2", "default-prio 1"])
 def test_app(port, entry):
     dcb(port, "app", f"add DEV {entry}")
     try:
         out = port.vm.out(f"dcb -N app show dev {port.netdev}")
         for word in entry.split()[1:]:
-            assert word.replace("0x8915", "8915") in out
+            assert word.replace("0x8915", "8915").replace("nd:", ":") in out
         assert dcb(port, "app", f"add DEV {entry}", check=False).code
     finally:
-        dcb(port, "app", f"flush DEV {entry.split()[0]}")
+        dcb(port, "app", f"del DEV {entry}")
     assert entry.split()[0] not in port.vm.out(f"dcb app show dev {port.netdev}")
 
 
-@pytest.mark.parametrize("entry", ["ethtype-prio 0x8906:3", "stream-prio 3260:4",
-                                   "dgram-prio 53:1"])
+@pytest.mark.parametrize("entry", ["ethtype-prio 0x8906:3", "stream-port-prio 3260:4",
+                                   "dgram-port-prio 53:1"])
 def test_app_refused(port, entry):
     assert dcb(port, "app", f"add DEV {entry}", check=False).code
     assert entry.split()[0] not in port.vm.out(f"dcb app show dev {port.netdev}")
@@ -108,7 +108,7 @@ def test_trust_and_rewrite(port):
     assert dcb(port, "apptrust", "set DEV order ethtype", check=False).code
     dcb(port, "rewr", "add DEV prio-dscp 3:26 prio-pcp 2:5nd")
     out = port.vm.out(f"dcb -N rewr show dev {port.netdev}")
-    assert "3:26" in out and "2:5nd" in out
+    assert "3:26" in out and "2:5" in out
     dcb(port, "rewr", "flush DEV")
     assert "3:26" not in port.vm.out(f"dcb -N rewr show dev {port.netdev}")
 
@@ -208,7 +208,40 @@ def test_received_pauses_are_counted(port, ends):
     peer.vm.run(f"python3 /tmp/pause.py {peer.netdev} 8 5")
     assert counter(port, "rx_prio3_pause") - before[0] == 5
     assert counter(port, "rx_prio0_pause") == before[1]
-    assert shown(port, "pfc")["indications"][3] >= 5
+    statistics = json.loads(port.vm.out(f"dcb -s -j -N pfc show dev {port.netdev}"))
+    assert statistics["indications"][3] >= 5
     # Priority 0 goes on meanwhile.
     port.vm.run(f"ping -c 3 -i 0.1 -W 5 {peer.address}")
     dcb(port, "pfc", "set DEV prio-pfc all:off")
+
+
+def hw_counter(nic, name):
+    return int(nic.vm.out(f"cat /sys/class/infiniband/{nic.ibdev}/ports/1/hw_counters/{name}"))
+
+
+def test_marks_bring_notifications(ends, pair, tool):
+    """Each packet that is marked is counted, and each CNP that one side sends the other obeys."""
+    a, b = ends
+    names = ("np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled", "rp_cnp_ignored")
+
+    def counters():
+        return [hw_counter(nic, name) for nic in ends for name in names]
+
+    before, marked = counters(), pair.ternd.counters("b").get("wire_marked_ce", 0)
+    for nic in ends:
+        nic.vm.run(f"{tool} qcn set dev {nic.netdev} prio 0 enable on")
+    pair.ternd.ask("add-rule", nic="b", what="mark-ce", probability=0.1)
+    try:
+        programs.perftest("ib_write_bw", a, b, 65536, "-n 100")
+    finally:
+        pair.ternd.ask("remove-rule", nic="b", all=True)
+        for nic in ends:
+            nic.vm.run(f"{tool} qcn set dev {nic.netdev} prio 0 enable off")
+    # The counters that the kernel shows may be as old as their lifespan.
+    nic.vm.run("sleep 0.1")
+    change = [now - then for now, then in zip(counters(), before)]
+    marked = pair.ternd.counters("b")["wire_marked_ce"] - marked
+    assert marked > 100
+    # a notifies, b reacts
+    assert change[0] == marked and change[1] > 0 and change[2:4] == [0, 0]
+    assert change[4:6] == [0, 0] and change[6] == change[1] and change[7] == 0

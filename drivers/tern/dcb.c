@@ -272,8 +272,6 @@ unsigned int tern_dcb_queue_set(const struct tern_dcb *dcb, const struct sk_buff
 {
 	u8 priority = READ_ONCE(dcb->commands.map.default_priority);
 
-	if (!READ_ONCE(dcb->sorted))
-		return 0;
 	switch (READ_ONCE(dcb->commands.map.trust)) {
 	case TERN_TRUST_PCP:
 		tern_dcb_tag(dcb, skb, &priority);

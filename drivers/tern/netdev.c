@@ -172,11 +172,31 @@ void tern_netdev_schedule_restart(struct tern_netdev *priv, const char *why)
 		netdev_warn(priv->netdev, "restarting the queues: %s\n", why);
 }
 
+/*
+ * A send queue whose first frame's priority is paused waits, so priorities that may be paused
+ * apart from others do not share one, as far as there are queues.
+ */
+static u16 tern_select_queue(struct net_device *netdev, struct sk_buff *skb,
+			     struct net_device *subordinate)
+{
+	struct tern_netdev *priv = netdev_priv(netdev);
+	unsigned int queues, set;
+
+	if (likely(!READ_ONCE(priv->dcb->sorted)))
+		return netdev_pick_tx(netdev, skb, subordinate);
+	queues = READ_ONCE(netdev->real_num_tx_queues);
+	set = tern_dcb_queue_set(priv->dcb, skb);
+	return set && queues > 1 ? 1 + (set - 1) % (queues - 1) : 0;
+}
+
 static void tern_tx_timeout(struct net_device *netdev, unsigned int queue)
 {
 	struct tern_netdev *priv = netdev_priv(netdev);
 	const struct tern_tx *tx = &priv->channels[queue]->tx;
 
+	/* The peer's doing; the storm watchdog is for those who do not want to wait. */
+	if (READ_ONCE(priv->dcb->paused))
+		return;
 	netdev_warn(netdev, "transmit queue %u stands still: %u published, %u consumed\n",
 		    queue, READ_ONCE(tx->published), READ_ONCE(tx->consumer));
 	tern_netdev_schedule_restart(priv, "transmit timeout");
@@ -251,6 +271,7 @@ static const struct net_device_ops tern_netdev_ops = {
 	.ndo_open = tern_open,
 	.ndo_stop = tern_stop,
 	.ndo_start_xmit = tern_tx_xmit,
+	.ndo_select_queue = tern_select_queue,
 	.ndo_tx_timeout = tern_tx_timeout,
 	.ndo_features_check = tern_features_check,
 	.ndo_set_rx_mode = tern_set_rx_mode,
