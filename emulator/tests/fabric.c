@@ -94,8 +94,11 @@ void fabric_destroy(struct fabric *fabric)
 {
 	for (unsigned int i = 0; i < fabric->flows; i++)
 		free(fabric->flow[i]);
-	world_destroy(fabric->world);
+	for (unsigned int i = 0; i < fabric->nics; i++)
+		fabric->node[i].machine->on_transmit = NULL;
+	/* The switch reads the world's clock to its end. */
 	tern_switch_destroy(fabric->sw);
+	world_destroy(fabric->world);
 }
 
 struct fabric_flow *fabric_connect(struct fabric *fabric, unsigned int from, unsigned int to,
