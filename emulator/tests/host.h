@@ -88,6 +88,10 @@ struct world {
 	bool real_clock;		/* for benchmarks: time passes by itself */
 	struct machine *machines;
 	struct host_frame *frames;	/* in flight, by arrival */
+	/* May be NULL: something else that has a timer on this clock, a switch. */
+	void (*timer)(void *timer_context);
+	void *timer_context;
+	uint64_t timer_deadline;
 };
 
 struct world *world_create(void);

@@ -124,6 +124,7 @@ struct world *world_create(void)
 		die("out of memory");
 	/* Not 0: a clock that starts at 0 hides mistakes. */
 	world->now = 1000000;
+	world->timer_deadline = TERN_NIC_NO_DEADLINE;
 	return world;
 }
 
@@ -281,6 +282,11 @@ static bool fire_due(struct world *world)
 {
 	bool any = false;
 
+	if (world->timer && world->timer_deadline <= world->now) {
+		world->timer_deadline = TERN_NIC_NO_DEADLINE;
+		world->timer(world->timer_context);
+		any = true;
+	}
 	for (struct machine *m = world->machines; m; m = m->next) {
 		if (m->deadline > host_now(m))
 			continue;
@@ -312,6 +318,8 @@ static uint64_t next_due(const struct world *world)
 {
 	uint64_t due = world->frames ? world->frames->arrival : TERN_NIC_NO_DEADLINE;
 
+	if (world->timer_deadline < due)
+		due = world->timer_deadline;
 	for (const struct machine *m = world->machines; m; m = m->next) {
 		if (m->deadline < due)
 			due = m->deadline;
