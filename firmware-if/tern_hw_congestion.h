@@ -15,11 +15,11 @@ struct tern_command_set_congestion_control {
 	__u8 cnp_priority;		/* of CNPs of queue pairs of this priority */
 	__u8 cnp_dscp;
 	__u8 reserved0;
-	__le32 cnp_interval_us;		/* to one queue pair no sooner after the last; 0: each mark */
+	__le32 cnp_interval_us;		/* of one queue pair, at least; 0: each mark brings one */
 	/* The reaction point. Rates of 0 that mean the port's speed follow it. */
 	__le32 max_rate_mbps;		/* never above this; 0: the port's speed */
 	__le32 min_rate_mbps;		/* never below this; > 0 */
-	__le32 first_rate_mbps;		/* rate after a queue pair's first CNP; 0: as after others */
+	__le32 first_rate_mbps;		/* after a queue pair's first CNP; 0: as after others */
 	__le32 time_reset_us;		/* period of the timer that raises the rate; > 0 */
 	__le32 byte_reset;		/* bytes sent for which the byte counter raises it; > 0 */
 	__le32 threshold;		/* F: so many steps of fast recovery; 1..31 */

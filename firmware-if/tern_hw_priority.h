@@ -59,7 +59,7 @@ struct tern_command_set_priority_map {
 	__u8 roce_v1_priority;		/* of RoCE v1 packets with service level 0 */
 	__u8 roce_v2_priority;		/* of RoCE v2 packets with service level 0 */
 	__u8 rewrite_dscp;		/* bit p: frames of priority p leave with dscp_of[p] */
-	__u8 rewrite_pcp;		/* bit p: tagged frames of priority p leave with pcp_of[p] */
+	__u8 rewrite_pcp;		/* bit p: their tag leaves with pcp_of[p] */
 	__le16 reserved0;
 	__u8 priority_of_dscp[TERN_DSCPS];
 	__u8 priority_of_pcp[TERN_PCPS];	/* index: DEI << 3 | PCP */
@@ -78,7 +78,7 @@ static_assert(sizeof(struct tern_command_set_priority_map) == 104, "set priority
 struct tern_receive_buffer {
 	__le32 bytes;			/* 0: the buffer is not used */
 	__le32 xoff;			/* filled above this, lossless priorities are paused... */
-	__le32 xon;			/* ...until filled no more than this; 0 < xon <= xoff < bytes */
+	__le32 xon;			/* ...until filled no more; 0 < xon <= xoff < bytes */
 	__le32 reserved0;
 };
 

@@ -11,7 +11,7 @@
 
 #define TERN_STATISTICS_PORT		0	/* struct tern_port_statistics */
 #define TERN_STATISTICS_RDMA		1	/* struct tern_rdma_statistics */
-#define TERN_STATISTICS_PRIORITY	2	/* struct tern_priority_statistics; TERN_FEATURE_PFC */
+#define TERN_STATISTICS_PRIORITY	2	/* struct tern_priority_statistics; PFC */
 
 struct tern_port_statistics {
 	__le64 tx_packets;		/* all, RoCE included */

@@ -13,9 +13,12 @@
 #endif
 
 #ifdef TERN_HAVE_PARAM_GET_EXTACK
-#define TERN_PARAM_GET_EXTACK	, struct netlink_ext_ack *extack
+#define TERN_PARAM_GET(name)							\
+	int name(struct devlink *devlink, u32 id, struct devlink_param_gset_ctx *ctx,	\
+		 struct netlink_ext_ack *extack)
 #else
-#define TERN_PARAM_GET_EXTACK
+#define TERN_PARAM_GET(name)							\
+	int name(struct devlink *devlink, u32 id, struct devlink_param_gset_ctx *ctx)
 #endif
 
 /* The grace period is the operations' in newer kernels. */

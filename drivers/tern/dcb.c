@@ -25,30 +25,35 @@ struct tern_dcb_step {
 	u16 length;
 };
 
-#define TERN_DCB_STEP(op, needs, index, field)	{				\
+#define TERN_DCB_STEP(op, needs, index, type, place)	{			\
 	.opcode = TERN_COMMAND_##op,						\
 	.feature = TERN_FEATURE_##needs,					\
 	.number = index,							\
-	.offset = offsetof(struct tern_dcb_commands, field),			\
-	.length = sizeof_field(struct tern_dcb_commands, field),		\
+	.offset = place,							\
+	.length = sizeof(struct tern_command_##type),				\
 }
 
-#define TERN_DCB_CONGESTION(index)						\
-	TERN_DCB_STEP(SET_CONGESTION_CONTROL, ECN, index, congestion[index])
+#define TERN_DCB_PLACE(field)		offsetof(struct tern_dcb_commands, field)
+#define TERN_DCB_CONGESTION(index, place)					\
+	TERN_DCB_STEP(SET_CONGESTION_CONTROL, ECN, index, set_congestion_control, place)
 
 /*
  * Buffers before flow control that may need them. What flow control leaves
  * without a threshold goes on without: nothing is lost that was not to be.
  */
 static const struct tern_dcb_step tern_dcb_steps[] = {
-	TERN_DCB_STEP(SET_TRAFFIC_CLASSES, ETS, 0, classes),
-	TERN_DCB_STEP(SET_PRIORITY_MAP, PFC, 0, map),
-	TERN_DCB_STEP(SET_RECEIVE_BUFFERS, PFC, 0, buffers),
-	TERN_DCB_STEP(SET_FLOW_CONTROL, PFC, 0, flow_control),
-	TERN_DCB_CONGESTION(0), TERN_DCB_CONGESTION(1),
-	TERN_DCB_CONGESTION(2), TERN_DCB_CONGESTION(3),
-	TERN_DCB_CONGESTION(4), TERN_DCB_CONGESTION(5),
-	TERN_DCB_CONGESTION(6), TERN_DCB_CONGESTION(7),
+	TERN_DCB_STEP(SET_TRAFFIC_CLASSES, ETS, 0, set_traffic_classes, TERN_DCB_PLACE(classes)),
+	TERN_DCB_STEP(SET_PRIORITY_MAP, PFC, 0, set_priority_map, TERN_DCB_PLACE(map)),
+	TERN_DCB_STEP(SET_RECEIVE_BUFFERS, PFC, 0, set_receive_buffers, TERN_DCB_PLACE(buffers)),
+	TERN_DCB_STEP(SET_FLOW_CONTROL, PFC, 0, set_flow_control, TERN_DCB_PLACE(flow_control)),
+	TERN_DCB_CONGESTION(0, TERN_DCB_PLACE(congestion[0])),
+	TERN_DCB_CONGESTION(1, TERN_DCB_PLACE(congestion[1])),
+	TERN_DCB_CONGESTION(2, TERN_DCB_PLACE(congestion[2])),
+	TERN_DCB_CONGESTION(3, TERN_DCB_PLACE(congestion[3])),
+	TERN_DCB_CONGESTION(4, TERN_DCB_PLACE(congestion[4])),
+	TERN_DCB_CONGESTION(5, TERN_DCB_PLACE(congestion[5])),
+	TERN_DCB_CONGESTION(6, TERN_DCB_PLACE(congestion[6])),
+	TERN_DCB_CONGESTION(7, TERN_DCB_PLACE(congestion[7])),
 };
 
 static struct tern_dcb_limits tern_dcb_limits(const struct tern_netdev *priv, unsigned int mtu)

@@ -163,8 +163,9 @@ static u8 *tern_dcb_app_slot(struct tern_apps *apps, const struct dcb_app *app, 
 		*err = tern_dcb_refuse(-ERANGE, "a PCP with DEI is above 15", why);
 		return NULL;
 	}
-	*err = tern_dcb_refuse(-EOPNOTSUPP, "only ethertypes 0 and 0x8915, UDP port 4791, DSCP "
-			       "and PCP give frames a priority", why);
+	*err = tern_dcb_refuse(-EOPNOTSUPP,
+			       "only ethertypes 0 and 0x8915, UDP port 4791, DSCP and PCP count",
+			       why);
 	return NULL;
 }
 
@@ -328,8 +329,9 @@ static int tern_dcb_thresholds(struct tern_receive_buffer *buffer, u32 bytes, u1
 	u32 xoff;
 
 	if (bytes < headroom + 1)
-		return tern_dcb_refuse(-ENOSPC, "a lossless buffer has less than the delay and "
-				       "two frames", why);
+		return tern_dcb_refuse(-ENOSPC,
+				       "a lossless buffer has less than the delay and two frames",
+				       why);
 	/* Smaller ones are full at once: at least one byte has to stand in it. */
 	xoff = clamp_t(u64, bytes - headroom, 1, max(bytes / 2, 1));
 	buffer->xoff = cpu_to_le32(xoff);

@@ -145,8 +145,7 @@ static int tern_param_edit(struct tern_dcb_settings *settings, const void *data,
 	return 0;
 }
 
-static int tern_devlink_param_get(struct devlink *devlink, u32 id,
-				  struct devlink_param_gset_ctx *ctx TERN_PARAM_GET_EXTACK)
+static TERN_PARAM_GET(tern_devlink_param_get)
 {
 	struct tern_adapter *adapter = devlink_priv(devlink);
 	struct tern_netdev *priv = netdev_priv(adapter->device.netdev);

@@ -310,7 +310,7 @@ void ingress_sniff(struct function *fn, const struct tern_frame *frame)
 
 static void receive_control(struct tern_nic *nic, const struct tern_frame *frame)
 {
-	uint8_t head[HEAD_BYTES];
+	uint8_t head[HEAD_BYTES] = { 0 };
 
 	if (mac_carrier(nic))
 		flow_control_receive(nic, head, pull(frame, head, sizeof(head)));
@@ -322,7 +322,7 @@ static void receive_control(struct tern_nic *nic, const struct tern_frame *frame
 static void put_aside(struct tern_nic *nic, const struct tern_frame *frame)
 {
 	struct port_priorities *priorities = &nic->priorities;
-	uint8_t head[HEAD_BYTES], priority;
+	uint8_t head[HEAD_BYTES] = { 0 }, priority;
 
 	if (!mac_carrier(nic)) {
 		mac_count_received_down(nic);

@@ -114,8 +114,9 @@ uint8_t priority_map_roce(const struct priority_map *map, bool v1, uint8_t servi
 {
 	if (!v1 && (map->trust == TERN_TRUST_DSCP || map->trust == TERN_TRUST_DSCP_PCP))
 		return map->priority_of_dscp[traffic_class >> DSCP_SHIFT];
-	if (service_level & 7)
-		return service_level & 7;
+	service_level &= 7;
+	if (service_level)
+		return service_level;
 	return v1 ? map->roce_v1_priority : map->roce_v2_priority;
 }
 

@@ -33,10 +33,10 @@ enum switch_verdict switch_marking(struct tern_switch *sw, unsigned int port,
 				  (double)(1u << sw->config.average_shift);
 		depth = queue->average;
 	}
+	if (depth < (double)config->kmax && depth <= (double)config->kmin)
+		return SWITCH_PASS;
 	if (depth >= (double)config->kmax)
 		probability = 1;
-	else if (depth <= (double)config->kmin)
-		return SWITCH_PASS;
 	else
 		probability = config->pmax * (depth - (double)config->kmin) /
 			      (double)(config->kmax - config->kmin);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tern: the switch: what comes in, where it goes, and what its host sees. */
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,8 @@ bool switch_chance(struct tern_switch *sw, double probability)
 		return false;
 	if (probability >= 1)
 		return true;
-	return (double)(switch_random(sw) >> 11) * 0x1p-53 < probability;
+	/* 53 random bits, as many as a double holds. */
+	return ldexp((double)(switch_random(sw) >> 11), -53) < probability;
 }
 
 static bool good_fraction(double value)
@@ -122,7 +124,7 @@ struct tern_switch *tern_switch_create(const struct tern_switch_config *config,
 		sw->config.alpha = 1;
 	fault = config_fault(sw);
 	if (!fault && !divide_buffer(sw))
-		fault = "the buffer is too small for the headroom of each port and lossless priority";
+		fault = "the buffer has no room for each lossless port and priority";
 	if (fault) {
 		snprintf(error, error_size, "%s", fault);
 		free(sw);

@@ -9,7 +9,7 @@
 #define PRIORITIES	TERN_SWITCH_PRIORITIES
 #define FRAME_MIN	14		/* an Ethernet header */
 #define CHARGE_MIN	64		/* bytes that the shortest frame takes in the buffer */
-#define EDITED_BYTES	40		/* of a frame's start, within which all that is edited lies */
+#define EDITED_BYTES	40		/* of a frame's start: all that is edited lies there */
 #define WIRE_OVERHEAD	24		/* preamble, FCS, inter-packet gap */
 #define WIRE_MIN	60		/* shorter frames are padded */
 #define TAG_BYTES	4

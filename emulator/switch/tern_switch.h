@@ -106,7 +106,7 @@ struct tern_switch_queue_statistics {
 	uint64_t rx_packets, rx_bytes;	/* of this priority, that came in and were no control */
 	uint64_t tx_packets, tx_bytes;
 	uint64_t rx_drops;		/* at ingress: the buffer or headroom was full */
-	uint64_t tx_drops;		/* at egress: over the queue's limit, or the link went down */
+	uint64_t tx_drops;		/* at egress: over the queue's limit, or the link down */
 	uint64_t wred_drops, marks;
 	uint64_t pauses_sent, pauses_received;	/* with time; XON is counted in xons_* */
 	uint64_t xons_sent, xons_received;

@@ -102,8 +102,8 @@ void switch_vlan_egress(const struct tern_switch *sw, unsigned int port,
 	}
 	if (tagged && sw->config.vlan_filtering) {
 		/* The priority that the switch gave it; drop eligible as it was. */
-		header[14] = (uint8_t)(held->priority << 5 | (held->tagged ? header[14] & 0x10 : 0) |
-				       held->vid >> 8);
+		header[14] = (uint8_t)(held->priority << 5 |
+				       (held->tagged ? header[14] & 0x10 : 0) | held->vid >> 8);
 		header[15] = (uint8_t)held->vid;
 	}
 	frame->header = header;

@@ -3,6 +3,7 @@
  * Tern: DCQCN's rate computer against the equations of hw-spec, "congestion",
  * computed here once more: in steps, alpha's timer as a timer, by other code.
  */
+#include <float.h>
 #include <math.h>
 
 #include "dcqcn.h"
@@ -10,6 +11,9 @@
 
 #define US	UINT64_C(1000)
 #define MS	(1000 * US)
+/* Relative errors of doubles; a rate that is as good as none. */
+#define NEARLY	0.000000001
+#define TINY	0.000001
 
 /* As the specification names them. */
 struct reference {
@@ -143,7 +147,7 @@ static void agree(void)
 
 static bool near(double a, double b)
 {
-	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) + 1e-30;
+	return fabs(a - b) <= NEARLY * fmax(fabs(a), fabs(b)) + DBL_MIN;
 }
 
 static void compare(void)
@@ -403,7 +407,7 @@ TERN_TEST(late_host)
 {
 	start();
 	reference.time_reset = US;
-	reference.ai = 1e-6;
+	reference.ai = TINY;
 	agree();
 	dcqcn_start(&dcqcn, &parameters, now);
 	dcqcn_notified(&dcqcn, &parameters, now + 10 * US);
@@ -411,7 +415,7 @@ TERN_TEST(late_host)
 	CHECK_EQ(dcqcn.timer_steps, 64);
 	CHECK_EQ(dcqcn.increase, now + 3600 * 1000 * MS + US);
 	dcqcn_decay(&dcqcn, &parameters, now + 3600 * 1000 * MS);
-	CHECK(dcqcn.alpha >= 0 && dcqcn.alpha < 1e-9);
+	CHECK(dcqcn.alpha >= 0 && dcqcn.alpha < NEARLY);
 }
 
 /* New values hold from the next step on: bytes of a long step do not make many short ones. */
@@ -419,8 +423,8 @@ TERN_TEST(byte_reset_shrinks)
 {
 	start();
 	reference.byte_reset = UINT32_MAX;
-	reference.ai = 1e-6;
-	reference.hai = 1e-6;
+	reference.ai = TINY;
+	reference.hai = TINY;
 	agree();
 	dcqcn_start(&dcqcn, &parameters, now);
 	dcqcn_sent(&dcqcn, &parameters, UINT32_MAX - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* verbs_rules: memory that is not plain memory of the process: a dmabuf, a file mapped read-only. */
+/* verbs_rules: memory that is not the process's own: a dmabuf, what it may only read. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

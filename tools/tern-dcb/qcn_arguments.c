@@ -97,11 +97,12 @@ int qcn_apply(struct ieee_qcn *qcn, char **words, int count, char *error, size_t
 			if (!strcmp(words[1], "all")) {
 				first = 0;
 				last = IEEE_8021QAZ_MAX_TCS - 1;
-			} else if (parse_number(words[1], &first) ||
-				   first >= IEEE_8021QAZ_MAX_TCS) {
-				snprintf(error, size, "'%s' is no priority", words[1]);
-				return -1;
 			} else {
+				if (parse_number(words[1], &first) ||
+				    first >= IEEE_8021QAZ_MAX_TCS) {
+					snprintf(error, size, "'%s' is no priority", words[1]);
+					return -1;
+				}
 				last = first;
 			}
 			chosen = true;

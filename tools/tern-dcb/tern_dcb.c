@@ -84,7 +84,7 @@ static int transact(int type, int command, const char *dev, const struct ieee_qc
 	err = nl_connect(sock, NETLINK_ROUTE);
 	if (err)
 		goto out;
-	/* The answer is one message, without an acknowledgement after it. */
+	/* The answer is one message, without an acknowledgment after it. */
 	nl_socket_disable_auto_ack(sock);
 	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, take_reply, reply);
 	err = nl_send_auto(sock, msg);
