@@ -30,16 +30,19 @@ static void ring(struct function *fn, unsigned int page, uint32_t qpn, uint32_t 
 
 void doorbell_write(struct function *fn, uint64_t offset, uint64_t value, unsigned int size)
 {
-	unsigned int page = (unsigned int)(offset >> fn->registers.doorbell_shift);
-	uint64_t in_page = offset & ((UINT64_C(1) << fn->registers.doorbell_shift) - 1);
-	uint32_t number = (uint32_t)value;
+	uint32_t number = (uint32_t)value, shift = fn->registers.doorbell_shift;
 	uint32_t index = (uint32_t)(value >> TERN_DOORBELL_INDEX_SHIFT);
+	unsigned int page;
+	uint64_t in_page;
 
 	fn->port.doorbells++;
 	if (!fn->enabled || size != sizeof(uint64_t) || (number & ~TERN_NUMBER_MASK)) {
 		drop(fn);
 		return;
 	}
+	/* In range since ENABLE. */
+	page = (unsigned int)(offset >> shift);
+	in_page = offset & ((UINT64_C(1) << shift) - 1);
 	switch (in_page) {
 	case TERN_DOORBELL_SEND:
 		ring(fn, page, number, index, true);

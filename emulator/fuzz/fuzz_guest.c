@@ -17,6 +17,7 @@
 #include "tern_hw_ethernet.h"
 #include "tern_hw_flow.h"
 #include "tern_hw_pci.h"
+#include "tern_hw_priority.h"
 
 #define STEPS_MAX	200
 #define RUNS		8
@@ -150,6 +151,86 @@ static struct tern_page_list pages(struct rdma_side *side, uint64_t length)
 		list.first_offset = htole32(byte() * 64U);
 	}
 	return list;
+}
+
+/* Of the commands of priorities and congestion: mostly what the device takes. */
+static size_t priorities_body_of(uint16_t opcode, uint8_t *body)
+{
+	switch (opcode) {
+	case TERN_COMMAND_SET_FLOW_CONTROL: {
+		struct tern_command_set_flow_control *b = (void *)body;
+
+		b->pfc_priorities = byte();
+		b->flags = b->pfc_priorities ? 0 : byte() & 3;
+		b->storm_action = byte() & 1;
+		b->storm_limit_ms = htole32(byte() & 1);
+		b->storm_restore_ms = htole32(1 + (byte() & 1));
+		return sizeof(*b);
+	}
+	case TERN_COMMAND_SET_PRIORITY_MAP: {
+		struct tern_command_set_priority_map *b = (void *)body;
+
+		b->trust = byte() & 3;
+		b->default_priority = byte() & 7;
+		b->roce_v1_priority = byte() & 7;
+		b->roce_v2_priority = byte() & 7;
+		b->rewrite_dscp = byte();
+		b->rewrite_pcp = byte();
+		b->priority_of_dscp[byte() % TERN_DSCPS] = byte() & 7;
+		b->priority_of_pcp[byte() % TERN_PCPS] = byte() & 7;
+		b->dscp_of[byte() & 7] = byte() % TERN_DSCPS;
+		b->pcp_of[byte() & 7] = byte() % TERN_PCPS;
+		return sizeof(*b);
+	}
+	case TERN_COMMAND_SET_RECEIVE_BUFFERS: {
+		struct tern_command_set_receive_buffers *b = (void *)body;
+
+		for (unsigned int i = 0; i < 2; i++) {
+			uint32_t bytes = 2U + word(), xoff = byte() & 1 ? bytes / 2 : 0;
+
+			b->buffer[i].bytes = htole32(bytes);
+			b->buffer[i].xoff = htole32(xoff);
+			b->buffer[i].xon = htole32((xoff + 1) / 2);
+		}
+		b->buffer_of[byte() & 7] = byte() & 1;
+		return sizeof(*b);
+	}
+	case TERN_COMMAND_SET_TRAFFIC_CLASSES: {
+		struct tern_command_set_traffic_classes *b = (void *)body;
+		uint8_t share = byte() % 101;
+
+		b->class_of[byte() & 7] = byte() & 7;
+		if (byte() & 1) {
+			b->algorithm[0] = TERN_CLASS_ETS;
+			b->algorithm[3] = TERN_CLASS_ETS;
+			b->bandwidth[0] = share;
+			b->bandwidth[3] = (uint8_t)(100 - share);
+		}
+		b->max_rate_mbps[byte() & 7] = htole32(byte() & 1 ? byte() : 0);
+		return sizeof(*b);
+	}
+	default: {
+		struct tern_command_set_congestion_control *b = (void *)body;
+
+		b->flags = byte() & 7;
+		b->cnp_priority = byte() & 7;
+		b->cnp_interval_us = htole32(byte());
+		b->max_rate_mbps = htole32(byte() & 1 ? 1000U + word() : 0);
+		b->min_rate_mbps = htole32(1U + byte());
+		b->first_rate_mbps = htole32(byte());
+		b->time_reset_us = htole32(1U + byte());
+		b->byte_reset = htole32(1U + word());
+		b->threshold = htole32(1U + (byte() & 15));
+		b->ai_rate_mbps = htole32(1U + byte());
+		b->hai_rate_mbps = htole32((uint32_t)number() | 1);
+		b->alpha_timer_us = htole32((uint32_t)number() | 1);
+		b->reduce_period_us = htole32(byte());
+		b->initial_alpha = htole16(byte());
+		b->gain_shift = (uint8_t)(1 + byte() % 15);
+		b->min_decrease_percent = (uint8_t)(1 + byte() % 100);
+		return sizeof(*b);
+	}
+	}
 }
 
 /* A body that is nearly right, so that most commands get past the first check. */
@@ -303,9 +384,15 @@ static size_t body_of(struct rdma_side *side, uint16_t opcode, uint8_t *body)
 
 		b->address = htole64(address(side) & ~UINT64_C(7));
 		b->length = htole32((uint32_t)number());
-		b->group = htole32(byte() % 3);
+		b->group = htole32(byte() % 4);
 		return sizeof(*b);
 	}
+	case TERN_COMMAND_SET_FLOW_CONTROL:
+	case TERN_COMMAND_SET_PRIORITY_MAP:
+	case TERN_COMMAND_SET_RECEIVE_BUFFERS:
+	case TERN_COMMAND_SET_TRAFFIC_CLASSES:
+	case TERN_COMMAND_SET_CONGESTION_CONTROL:
+		return priorities_body_of(opcode, body);
 	default: {
 		size_t length = byte() % 64;
 
@@ -331,6 +418,9 @@ static void command(struct rdma_side *side)
 		TERN_COMMAND_DESTROY_COUNTER_SET, TERN_COMMAND_BIND_COUNTER_SET,
 		TERN_COMMAND_ATTACH_MULTICAST, TERN_COMMAND_DETACH_MULTICAST,
 		TERN_COMMAND_ADD_FLOW, TERN_COMMAND_REMOVE_FLOW, TERN_COMMAND_SET_HASHING,
+		TERN_COMMAND_SET_FLOW_CONTROL, TERN_COMMAND_SET_PRIORITY_MAP,
+		TERN_COMMAND_SET_RECEIVE_BUFFERS, TERN_COMMAND_SET_TRAFFIC_CLASSES,
+		TERN_COMMAND_SET_CONGESTION_CONTROL,
 	};
 	alignas(8) uint8_t body[TERN_COMMAND_BODY_BYTES] = { 0 };
 	uint16_t opcode = opcodes[byte() % (sizeof(opcodes) / sizeof(*opcodes))];

@@ -204,6 +204,9 @@ TERN_TEST(doorbell_stride)
 	/* With such a stride too a doorbell is harmless. */
 	host_write(machine, 0, TERN_BAR_DOORBELLS, 0x1000, UINT64_MAX, 8);
 	CHECK_EQ(counter("doorbells_dropped"), 1);
+	write_register(TERN_REG_DOORBELL_SHIFT, 0x4000000, 4);
+	host_write(machine, 0, TERN_BAR_DOORBELLS, 0x1000, UINT64_MAX, 8);
+	CHECK_EQ(counter("doorbells_dropped"), 2);
 	world_destroy(world);
 }
 
