@@ -7,8 +7,9 @@
 /* This near to the highest rate, of 1, a queue pair is not limited any more. */
 #define RECOVERED_DISTANCE	(1.0 / 1000)
 /*
- * Steps that a timer makes up for when its host was late: more of them would
- * hold up all others, and a rate that was not used for so long is no worse.
+ * Steps at a time, of a timer whose host was late and of a byte counter that is
+ * shorter than a packet: more of them would hold up all others, and the rate is
+ * the highest long before.
  */
 #define LATE_STEPS_MAX		64
 
@@ -119,7 +120,11 @@ void dcqcn_time(struct dcqcn *dcqcn, const struct dcqcn_parameters *parameters, 
 
 void dcqcn_sent(struct dcqcn *dcqcn, const struct dcqcn_parameters *parameters, uint64_t bytes)
 {
-	while (bytes >= dcqcn->bytes_left) {
+	for (unsigned int i = 0; bytes >= dcqcn->bytes_left; i++) {
+		if (i == LATE_STEPS_MAX) {
+			dcqcn->bytes_left = parameters->byte_reset;
+			return;
+		}
 		bytes -= dcqcn->bytes_left;
 		dcqcn->bytes_left = parameters->byte_reset;
 		step(&dcqcn->byte_steps);

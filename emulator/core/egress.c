@@ -212,14 +212,21 @@ bool egress_admits(struct tern_nic *nic, struct egress_source *source, uint8_t p
 	return false;
 }
 
-void egress_charge(struct tern_nic *nic, uint8_t priority, size_t bytes)
+void egress_rate(struct tern_nic *nic, uint8_t priority, size_t bytes)
+{
+	struct egress *egress = &nic->egress;
+	unsigned int class = egress->class_of[priority % EGRESS_PRIORITIES];
+
+	if (egress->limited & 1U << class)
+		pacer_take(&egress->rate[class], nic_now(nic), bytes);
+}
+
+void egress_share(struct tern_nic *nic, uint8_t priority, size_t bytes)
 {
 	struct egress *egress = &nic->egress;
 	unsigned int class = egress->class_of[priority % EGRESS_PRIORITIES];
 	uint64_t bandwidth = egress->bandwidth[class] ? egress->bandwidth[class] : 100;
 
-	if (egress->limited & 1U << class)
-		pacer_take(&egress->rate[class], nic_now(nic), bytes);
 	if (!(egress->strict & 1U << class))
 		egress->served[class] += bytes * 100 * SHARE_SCALE / bandwidth;
 }
@@ -270,6 +277,9 @@ static unsigned int choose(struct egress *egress, uint8_t classes)
 			best = i;
 	}
 	of = tier(egress, best);
+	/* One that its rate held back has not saved up what the others took. */
+	if (egress->served[best] < egress->virtual[of])
+		egress->served[best] = egress->virtual[of];
 	egress->virtual[of] = egress->served[best];
 	if (egress->virtual[of] > SERVED_MAX)
 		rebase(egress, of);

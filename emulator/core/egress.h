@@ -128,8 +128,10 @@ bool egress_admits(struct tern_nic *nic, struct egress_source *source, uint8_t p
 /* A source that may be active gets another priority. Not inside its send(). */
 void egress_set_priority(struct tern_nic *nic, struct egress_source *source, uint8_t priority);
 
-/* A frame of @priority takes @bytes of the wire. */
-void egress_charge(struct tern_nic *nic, uint8_t priority, size_t bytes);
+/* A frame of @priority was sent, to whom ever: it counts for its class's share. */
+void egress_share(struct tern_nic *nic, uint8_t priority, size_t bytes);
+/* One that takes time of the wire counts for its class's rate. */
+void egress_rate(struct tern_nic *nic, uint8_t priority, size_t bytes);
 /* These priorities, as bits, are paused, and no others. */
 void egress_pause(struct tern_nic *nic, uint8_t priorities);
 /* Classes or priorities changed: ask all sources anew. */

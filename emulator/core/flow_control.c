@@ -261,9 +261,13 @@ void flow_control_carrier(struct tern_nic *nic)
 	flow_control_filled(nic);
 }
 
-uint64_t flow_control_waited(struct tern_nic *nic, uint8_t priority)
+uint64_t flow_control_paused_ns(struct tern_nic *nic, uint8_t priority)
 {
-	return nic->egress.paused & 1U << priority ? nic_now(nic) : flow_of(nic)->ended[priority];
+	uint64_t ns = nic->priorities.counters[priority].tx_paused_ns;
+
+	if (nic->egress.paused & 1U << priority)
+		ns += nic_now(nic) - flow_of(nic)->ended[priority];
+	return ns;
 }
 
 /* Behind a tag, too: it is nobody's, and no pause either (IEEE 802.3 31.4.1). */
@@ -294,7 +298,8 @@ static void paused(struct tern_nic *nic, unsigned int priority, uint16_t quanta)
 	flow->last[priority] = now;
 	if (flow->storms & bit)
 		return;
-	if (!(flow->paused & bit))
+	/* What came too late to let a frame go is no gap. */
+	if (!(nic->egress.paused & bit))
 		flow->since[priority] = now;
 	flow->paused |= bit;
 	flow->until[priority] = now + quanta_ns(nic, quanta);

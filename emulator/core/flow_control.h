@@ -53,8 +53,8 @@ void flow_control_receive(struct tern_nic *nic, const uint8_t *bytes, size_t ava
 void flow_control_filled(struct tern_nic *nic);
 void flow_control_carrier(struct tern_nic *nic);
 
-/* When the peer's last pause of @priority ended: now, when it has not; 0: there was none. */
-uint64_t flow_control_waited(struct tern_nic *nic, uint8_t priority);
+/* tx_paused_ns of @priority, now. */
+uint64_t flow_control_paused_ns(struct tern_nic *nic, uint8_t priority);
 /* Put the time of what is paused now into the counters. */
 void flow_control_settle(struct tern_nic *nic);
 

@@ -225,9 +225,11 @@ void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame
 {
 	struct priority_counters *counters = &nic->priorities.counters[frame->priority];
 	struct mac *mac = nic->mac;
-	size_t length = tern_frame_length(frame), taken;
+	size_t length = tern_frame_length(frame);
+	size_t taken = (length < MAC_FRAME_MIN ? MAC_FRAME_MIN : length) + MAC_OVERHEAD;
 
 	mac->frames_sent++;
+	egress_share(nic, frame->priority, taken);
 	if (!fn->ethernet->admin_up) {
 		mac->counters.dropped_port_down++;
 		return;
@@ -240,9 +242,8 @@ void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame
 		counters->tx_storm_drops++;
 		return;
 	}
-	taken = (length < MAC_FRAME_MIN ? MAC_FRAME_MIN : length) + MAC_OVERHEAD;
 	pacer_take(&mac->wire, nic_now(nic), taken);
-	egress_charge(nic, frame->priority, taken);
+	egress_rate(nic, frame->priority, taken);
 	if (!mac->carrier) {
 		mac->counters.dropped_port_down++;
 		return;

@@ -513,6 +513,8 @@ bool rc_requester_send(struct egress_source *source)
 		return false;
 	if (rdma->qp->state == TERN_QP_ERROR)
 		return rdma_flush(rdma, EGRESS_BURST);
+	/* A GID that changed may have changed the priority, by which it may send or not. */
+	rdma_path(rdma);
 	for (unsigned int i = 0; more && i < EGRESS_BURST && sends(rdma->qp); i++) {
 		if (!rdma_may_send(rdma, source))
 			break;
@@ -554,6 +556,7 @@ void rc_requester_restart_timer(struct rdma_qp *rdma)
 	/* The clock itself, not nic_now(): it may not come early by what this core call took. */
 	requester->deadline = nic->ops->now(nic->host) +
 			      (ACK_TIMEOUT_UNIT_NS << rdma->attributes.timeout);
+	requester->paused_ns = flow_control_paused_ns(nic, requester->source.priority);
 	arm(rdma);
 }
 
@@ -605,22 +608,39 @@ void rc_requester_go_back(struct rdma_qp *rdma, uint32_t psn)
 }
 
 /*
- * What waits for the peer's pause to end was not lost, so no retry is used up: the
- * timer runs anew from when its priority could send again.
+ * What waits for the peer's pause to end was not lost: time for which the
+ * priority was paused since the timer began does not count.
  */
 static bool waited_for_pause(struct rdma_qp *rdma)
 {
 	struct requester *requester = &rdma->requester;
 	struct tern_nic *nic = nic_of(rdma);
-	uint64_t from = flow_control_waited(nic, requester->source.priority);
-	uint64_t deadline = from + (ACK_TIMEOUT_UNIT_NS << rdma->attributes.timeout);
+	uint64_t paused = flow_control_paused_ns(nic, requester->source.priority);
 
-	if (!from || deadline <= nic_now(nic) ||
+	if (paused <= requester->paused_ns ||
 	    ingress_is_local(nic, rdma->attributes.address.destination_mac))
 		return false;
-	requester->deadline = deadline;
+	requester->deadline = nic_now(nic) + paused - requester->paused_ns;
+	requester->paused_ns = paused;
 	arm(rdma);
 	return true;
+}
+
+/*
+ * The packet that asks for the acknowledge is still to be sent: it waits for the
+ * queue pair's own rate, or behind others of its traffic class.
+ */
+static bool has_not_asked(const struct rdma_qp *rdma)
+{
+	const struct requester *requester = &rdma->requester;
+	uint32_t outstanding = (requester->next_psn - requester->acked_psn) & WIRE_PSN_MASK;
+
+	if (!requester->since_ack_request)
+		return false;
+	if (reaction_point_holds_requester(rdma))
+		return true;
+	return requester->source.state == EGRESS_ACTIVE &&
+	       (rdma->congestion.reaction || outstanding <= requester->since_ack_request);
 }
 
 void rc_requester_timer(struct tern_nic *nic, struct timer *timer)
@@ -643,8 +663,7 @@ void rc_requester_timer(struct tern_nic *nic, struct timer *timer)
 	/* Nobody could answer, or it asks nobody; rc_requester_send() starts it again. */
 	if (!rdma_reaches_memory(rdma) || requester->fault.number)
 		return;
-	/* What is held back asks for the acknowledge. */
-	if (reaction_point_holds_requester(rdma) && requester->since_ack_request) {
+	if (has_not_asked(rdma)) {
 		rc_requester_restart_timer(rdma);
 		return;
 	}

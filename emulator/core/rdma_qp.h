@@ -103,7 +103,7 @@ struct requester {
 	bool waits_rnr;			/* the timer ends an RNR wait */
 	bool skip_implied;		/* it went back to acked_psn once: wait for progress */
 	struct page_fault fault;	/* nothing is sent while it waits */
-	uint64_t deadline;		/* of the retransmission timer */
+	uint64_t deadline, paused_ns;	/* of the retransmission timer; before it began */
 	struct timer timer;
 	struct egress_source source;
 };

@@ -210,7 +210,7 @@ void wire_path_set_class(struct wire_path *path, uint8_t traffic_class, uint8_t 
 
 	path->priority = priority;
 	if (path->l3_offset > WIRE_ETHERNET_BYTES)
-		l3[-4] = (uint8_t)((l3[-4] & 0x1f) | priority << 5);
+		l3[-4] = (uint8_t)((l3[-4] & 0x0f) | priority << 5);
 	if (path->network == WIRE_V2_IPV4) {
 		l3[1] = traffic_class;
 		path->ipv4_sum = sum_words(l3, WIRE_IPV4_BYTES);

@@ -224,6 +224,35 @@ TERN_TEST(a_limited_class_and_another)
 	world_destroy(world);
 }
 
+/* A class that its rate holds back does not lend what it leaves to one that begins later. */
+TERN_TEST(a_limited_class_saves_nothing_up)
+{
+	struct tern_command_set_traffic_classes body = {
+		.class_of = { 0, 1, 2, 3 }, .algorithm = { 0, 1, 1, 1 },
+		.bandwidth = { 0, 50, 30, 20 },
+		.max_rate_mbps = { 0, htole32(1000) },
+	};
+	double rest;
+
+	start(10000, 3);
+	for (unsigned int i = 0; i < 3; i++) {
+		priority_of[i] = (uint8_t)(1 + i);
+		payload_of[i] = 1400;
+	}
+	set(&body);
+	run(2, 20000000);
+	near((double)wire_bytes[1] * 8, 1e9 / 50);
+	/* Right after a frame of the limited one. */
+	while (order[frames - 1] != 1)
+		world_advance(world, 200);
+	memset(wire_bytes, 0, sizeof(wire_bytes));
+	run(3, 5000000);
+	rest = (double)(wire_bytes[2] + wire_bytes[3]);
+	near(rest * 8, 9e9 / 200);
+	near((double)wire_bytes[2] / rest, 0.6);
+	world_destroy(world);
+}
+
 TERN_TEST(traffic_class_refusals)
 {
 	static const struct tern_command_set_traffic_classes bad[] = {

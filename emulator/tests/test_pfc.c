@@ -510,6 +510,33 @@ TERN_TEST(roce_waits_without_retries)
 	rdma_pair_destroy(&pair);
 }
 
+/* Time without a pause counts, however often short pauses come between. */
+TERN_TEST(short_pauses_hide_no_loss)
+{
+	const struct tern_wire_rule rule = { .what = TERN_WIRE_DROP, .opcode = 0x11, .nth = 1 };
+	struct rdma_options options = { .service_level = 3, .timeout = 4, .speed_mbps = 25000 };
+	struct rdma_request write = { .opcode = TERN_WQE_WRITE, .length = 100 };
+	uint8_t frame[PFC_FRAME_BYTES];
+	struct rdma_pair pair;
+	struct tern_cqe cqe;
+	unsigned int i;
+
+	rdma_pair_create(&pair, &options);
+	CHECK_EQ(priority_set_pfc(pair.a.driver, 1 << 3), 0);
+	CHECK(tern_nic_add_wire_rule(pair.b.machine->nic, &rule) >= 0);
+	rdma_post(&pair, &pair.a, &write);
+	/* 200 ns in each 20 us; the timer has 65 us. */
+	pfc_build(frame, 1 << 3, 10);
+	for (i = 0; i < 100 && !driver_cq_poll(&pair.a.send_cq, &cqe); i++) {
+		pfc_receive(pair.a.machine, frame, sizeof(frame));
+		world_advance(pair.world, 20000);
+	}
+	CHECK(i < 100);
+	CHECK_EQ(cqe.status, TERN_WC_SUCCESS);
+	CHECK_EQ(rdma_counter(&pair.a, "local_ack_timeout_err"), 1);
+	rdma_pair_destroy(&pair);
+}
+
 /* Returns the retransmissions of 4 MB at 25 Gb/s to a host that takes 10. */
 static uint64_t slow_peer(bool pfc_on)
 {
