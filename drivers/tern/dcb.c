@@ -107,6 +107,7 @@ static void tern_dcb_set_queues(struct tern_dcb *dcb)
 		sorted |= sets[i];
 	}
 	WRITE_ONCE(dcb->sorted, sorted);
+	WRITE_ONCE(dcb->obeys, dcb->settings.pfc || dcb->settings.pause);
 }
 
 /* What an attempt to change works with; too much for the stack. */
@@ -133,10 +134,12 @@ static int tern_dcb_try(struct tern_netdev *priv, struct tern_dcb_attempt *attem
 		return err;
 	dcb->settings = attempt->settings;
 	dcb->commands = attempt->commands;
+	dcb->mtu = mtu;
 	tern_dcb_set_queues(dcb);
 	return 0;
 }
 
+/* @mtu 0: as it is. */
 static int tern_dcb_change_for_mtu(struct tern_netdev *priv, tern_dcb_edit *edit,
 				   const void *data, unsigned int mtu, const char **why)
 {
@@ -148,7 +151,7 @@ static int tern_dcb_change_for_mtu(struct tern_netdev *priv, tern_dcb_edit *edit
 		return -ENOMEM;
 	*why = "the device did not take it";
 	mutex_lock(&priv->dcb->lock);
-	err = tern_dcb_try(priv, attempt, edit, data, mtu, why);
+	err = tern_dcb_try(priv, attempt, edit, data, mtu ?: priv->dcb->mtu, why);
 	mutex_unlock(&priv->dcb->lock);
 	kfree(attempt);
 	return err;
@@ -157,12 +160,12 @@ static int tern_dcb_change_for_mtu(struct tern_netdev *priv, tern_dcb_edit *edit
 int tern_dcb_change(struct tern_netdev *priv, tern_dcb_edit *edit, const void *data,
 		    const char **why)
 {
-	return tern_dcb_change_for_mtu(priv, edit, data, priv->settings.mtu, why);
+	return tern_dcb_change_for_mtu(priv, edit, data, 0, why);
 }
 
 int tern_dcb_set_mtu(struct tern_netdev *priv, unsigned int mtu)
 {
-	const char *why;
+	const char *why = "no memory";
 	int err;
 
 	err = tern_dcb_change_for_mtu(priv, NULL, NULL, mtu, &why);
@@ -173,9 +176,9 @@ int tern_dcb_set_mtu(struct tern_netdev *priv, unsigned int mtu)
 
 int tern_dcb_restore(struct tern_netdev *priv)
 {
-	struct tern_dcb_limits limits = tern_dcb_limits(priv, priv->settings.mtu);
 	struct tern_dcb *dcb = priv->dcb;
 	struct tern_dcb_attempt *attempt;
+	struct tern_dcb_limits limits;
 	const char *why;
 	int err;
 
@@ -183,11 +186,13 @@ int tern_dcb_restore(struct tern_netdev *priv)
 	if (!attempt)
 		return -ENOMEM;
 	mutex_lock(&dcb->lock);
+	limits = tern_dcb_limits(priv, dcb->mtu);
 	tern_dcb_defaults(&attempt->settings);
 	err = tern_dcb_translate(&attempt->settings, &limits, &attempt->commands, &why);
 	if (!err)
 		err = tern_dcb_send(&priv->adapter->device, &attempt->commands, &dcb->commands);
 	memset(&dcb->statistics, 0, sizeof(dcb->statistics));
+	WRITE_ONCE(dcb->paused, 0);
 	mutex_unlock(&dcb->lock);
 	kfree(attempt);
 	return err;
@@ -211,14 +216,10 @@ void tern_dcb_health(struct tern_netdev *priv)
 	unsigned int i;
 	u8 paused = 0;
 
-	if (!dcb->settings.pfc && !dcb->settings.pause) {
+	statistics = READ_ONCE(dcb->obeys) ? kmalloc(sizeof(*statistics), GFP_KERNEL) : NULL;
+	if (!statistics || tern_dcb_read_statistics(priv, statistics)) {
 		WRITE_ONCE(dcb->paused, 0);
-		return;
-	}
-	statistics = kmalloc(sizeof(*statistics), GFP_KERNEL);
-	if (!statistics)
-		return;
-	if (!tern_dcb_read_statistics(priv, statistics)) {
+	} else {
 		mutex_lock(&dcb->lock);
 		for (i = 0; i < TERN_PRIORITIES; i++)
 			if (statistics->priority[i].tx_paused_ns !=
@@ -309,6 +310,7 @@ int tern_dcb_create(struct tern_netdev *priv)
 	tern_dcb_defaults(&dcb->settings);
 	/* What a device has after its reset; nothing in there can be refused. */
 	tern_dcb_translate(&dcb->settings, &limits, &dcb->commands, &why);
+	dcb->mtu = priv->netdev->mtu;
 	priv->dcb = dcb;
 	tern_dcbnl_init(priv);
 	return 0;

@@ -17,7 +17,9 @@ struct tern_netdev;
  * @commands: the same for the device, as it has it
  * @queue_sets: of each priority the set of transmit queues; read without the lock
  * @sorted: not all of @queue_sets are 0; read without the lock
+ * @mtu: what lossless buffers have room for two frames of
  * @paused: priorities that were paused lately; health work writes it
+ * @obeys: pauses can come at all; read without the lock
  * @statistics: as health work saw them last
  */
 struct tern_dcb {
@@ -27,7 +29,9 @@ struct tern_dcb {
 	struct tern_dcb_commands commands;
 	u8 queue_sets[TERN_PRIORITIES];
 	bool sorted;
+	unsigned int mtu;
 	u8 paused;
+	bool obeys;
 	struct tern_priority_statistics statistics;
 };
 
@@ -43,7 +47,7 @@ int tern_dcb_create(struct tern_netdev *priv);
 void tern_dcb_destroy(struct tern_netdev *priv);
 /* After a reset of the device: as before it. */
 int tern_dcb_restore(struct tern_netdev *priv);
-/* One change of everything that was set: all of it or nothing. @why may be NULL. */
+/* One change of everything that was set: all of it or nothing. */
 int tern_dcb_change(struct tern_netdev *priv, tern_dcb_edit *edit, const void *data,
 		    const char **why);
 /* Whether an MTU leaves lossless buffers possible, and have them as it needs them. */

@@ -398,17 +398,13 @@ int tern_dcb_translate(const struct tern_dcb_settings *settings,
 void tern_dcb_queue_sets(const struct tern_dcb_settings *settings, u8 *sets)
 {
 	unsigned int priority, lower;
+	u8 count = 0;
 
 	for (priority = 0; priority < TERN_PRIORITIES; priority++) {
-		sets[priority] = priority;
-		if (settings->pfc & BIT(priority))
-			continue;
-		for (lower = 0; lower < priority; lower++) {
-			if (settings->pfc & BIT(lower) ||
-			    settings->ets.prio_tc[lower] != settings->ets.prio_tc[priority])
-				continue;
-			sets[priority] = lower;
-			break;
-		}
+		for (lower = 0; lower < priority; lower++)
+			if (!(settings->pfc & (BIT(priority) | BIT(lower))) &&
+			    settings->ets.prio_tc[lower] == settings->ets.prio_tc[priority])
+				break;
+		sets[priority] = lower < priority ? sets[lower] : count++;
 	}
 }

@@ -256,6 +256,11 @@ static int tern_dcbnl_cee_setapp(struct net_device *netdev, u8 type, u16 id, u8 
 	return -EOPNOTSUPP;
 }
 
+static int tern_dcbnl_cee_getapp(struct net_device *netdev, u8 type, u16 id)
+{
+	return -EOPNOTSUPP;
+}
+
 static void tern_dcbnl_getpermhwaddr(struct net_device *netdev, u8 *address)
 {
 	struct tern_netdev *priv = netdev_priv(netdev);
@@ -298,15 +303,27 @@ static u8 tern_dcbnl_getcap(struct net_device *netdev, int attribute, u8 *cap)
 
 static int tern_dcbnl_getnumtcs(struct net_device *netdev, int attribute, u8 *count)
 {
-	if (attribute != DCB_NUMTCS_ATTR_PG && attribute != DCB_NUMTCS_ATTR_PFC)
+	switch (attribute) {
+	case DCB_NUMTCS_ATTR_PG:
+		*count = tern_dcbnl_has(netdev, TERN_FEATURE_ETS) ? TERN_TRAFFIC_CLASSES : 1;
+		return 0;
+	case DCB_NUMTCS_ATTR_PFC:
+		*count = tern_dcbnl_has(netdev, TERN_FEATURE_PFC) ? TERN_TRAFFIC_CLASSES : 0;
+		return 0;
+	default:
 		return -EINVAL;
-	*count = TERN_TRAFFIC_CLASSES;
-	return 0;
+	}
 }
 
 static int tern_dcbnl_setnumtcs(struct net_device *netdev, int attribute, u8 count)
 {
-	return count == TERN_TRAFFIC_CLASSES ? 0 : -EOPNOTSUPP;
+	u8 now;
+	int err;
+
+	err = tern_dcbnl_getnumtcs(netdev, attribute, &now);
+	if (err)
+		return err;
+	return count == now ? 0 : -EOPNOTSUPP;
 }
 
 /* Under a spinlock of the core, among others. */
@@ -436,6 +453,7 @@ static const struct dcbnl_rtnl_ops tern_dcbnl_ops = {
 	.getnumtcs = tern_dcbnl_getnumtcs,
 	.setnumtcs = tern_dcbnl_setnumtcs,
 	.setapp = tern_dcbnl_cee_setapp,
+	.getapp = tern_dcbnl_cee_getapp,
 	.getdcbx = tern_dcbnl_getdcbx,
 	.setdcbx = tern_dcbnl_setdcbx,
 	.dcbnl_getbuffer = tern_dcbnl_getbuffer,

@@ -176,17 +176,36 @@ void tern_netdev_schedule_restart(struct tern_netdev *priv, const char *why)
  * A send queue whose first frame's priority is paused waits, so priorities that may be paused
  * apart from others do not share one, as far as there are queues.
  */
+static unsigned int tern_queue_of(const struct net_device *netdev, unsigned int set)
+{
+	unsigned int queues = READ_ONCE(netdev->real_num_tx_queues);
+
+	return set && queues > 1 ? 1 + (set - 1) % (queues - 1) : 0;
+}
+
 static u16 tern_select_queue(struct net_device *netdev, struct sk_buff *skb,
 			     struct net_device *subordinate)
 {
 	struct tern_netdev *priv = netdev_priv(netdev);
-	unsigned int queues, set;
 
 	if (likely(!READ_ONCE(priv->dcb->sorted)))
 		return netdev_pick_tx(netdev, skb, subordinate);
-	queues = READ_ONCE(netdev->real_num_tx_queues);
-	set = tern_dcb_queue_set(priv->dcb, skb);
-	return set && queues > 1 ? 1 + (set - 1) % (queues - 1) : 0;
+	return tern_queue_of(netdev, tern_dcb_queue_set(priv->dcb, skb));
+}
+
+/* Frames of a priority that was paused lately may stand in it. */
+static bool tern_queue_was_paused(const struct net_device *netdev, unsigned int queue)
+{
+	const struct tern_netdev *priv = netdev_priv(netdev);
+	unsigned long paused = READ_ONCE(priv->dcb->paused);
+	unsigned int priority;
+
+	if (!READ_ONCE(priv->dcb->sorted))
+		return paused;
+	for_each_set_bit(priority, &paused, TERN_PRIORITIES)
+		if (tern_queue_of(netdev, READ_ONCE(priv->dcb->queue_sets[priority])) == queue)
+			return true;
+	return false;
 }
 
 static void tern_tx_timeout(struct net_device *netdev, unsigned int queue)
@@ -195,7 +214,7 @@ static void tern_tx_timeout(struct net_device *netdev, unsigned int queue)
 	const struct tern_tx *tx = &priv->channels[queue]->tx;
 
 	/* The peer's doing; the storm watchdog is for those who do not want to wait. */
-	if (READ_ONCE(priv->dcb->paused))
+	if (tern_queue_was_paused(netdev, queue))
 		return;
 	netdev_warn(netdev, "transmit queue %u stands still: %u published, %u consumed\n",
 		    queue, READ_ONCE(tx->published), READ_ONCE(tx->consumer));
