@@ -329,8 +329,10 @@ unsigned int egress_run(struct tern_nic *nic, unsigned int budget)
 		struct egress_source *source = next_source(nic);
 		bool more;
 
-		if (!source)
+		if (!source) {
+			mac_idle(nic);
 			break;
+		}
 		source->state = EGRESS_SENDING;
 		source->held = false;
 		more = source->send(source);
@@ -347,6 +349,9 @@ unsigned int egress_run(struct tern_nic *nic, unsigned int budget)
 		sent = (unsigned int)(mac_frames_sent(nic) - start);
 		turns++;
 	}
+	/* Later ones will not have waited for the wire. */
+	if (!anyone(&nic->egress))
+		mac_idle(nic);
 	return sent > turns ? sent : turns;
 }
 

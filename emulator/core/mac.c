@@ -2,7 +2,9 @@
 /*
  * Tern: the MAC: modelled speed, misbehaviour, the way out to the wire.
  *
- * Speed: a pacer, of what frames take on the wire.
+ * Speed: a pacer, of what frames take on the wire. Frames that waited for it
+ * catch up when the host calls late. Frames that were not there, or waited for
+ * something else, a pause say, do not: no wire has a burst for them.
  */
 #include "mac.h"
 
@@ -33,6 +35,7 @@ struct held_frame {
 
 struct mac {
 	struct pacer wire;
+	bool awaited;			/* frames wait for the wire, and for nothing else */
 	struct timer resume;
 	bool carrier;
 	bool flatten;			/* no shortcuts */
@@ -221,6 +224,15 @@ static void count(struct function *fn, const struct tern_frame *frame, size_t le
 	}
 }
 
+static void take_wire(struct tern_nic *nic, size_t bytes)
+{
+	struct mac *mac = nic->mac;
+
+	if (!mac->awaited)
+		pacer_begin(&mac->wire, nic_now(nic));
+	pacer_take(&mac->wire, nic_now(nic), bytes);
+}
+
 void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame *frame)
 {
 	struct priority_counters *counters = &nic->priorities.counters[frame->priority];
@@ -242,7 +254,7 @@ void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame
 		counters->tx_storm_drops++;
 		return;
 	}
-	pacer_take(&mac->wire, nic_now(nic), taken);
+	take_wire(nic, taken);
 	egress_rate(nic, frame->priority, taken);
 	if (!mac->carrier) {
 		mac->counters.dropped_port_down++;
@@ -255,9 +267,7 @@ void mac_send(struct tern_nic *nic, struct function *fn, const struct tern_frame
 
 void mac_send_control(struct tern_nic *nic, const struct tern_frame *frame)
 {
-	struct mac *mac = nic->mac;
-
-	pacer_take(&mac->wire, nic_now(nic), tern_frame_length(frame) + MAC_OVERHEAD);
+	take_wire(nic, tern_frame_length(frame) + MAC_OVERHEAD);
 	to_wire(nic, frame);
 }
 
@@ -267,8 +277,14 @@ bool mac_ready(struct tern_nic *nic)
 
 	if (!mac->wire.mbps || pacer_ready(&mac->wire, nic_now(nic)))
 		return true;
+	mac->awaited = true;
 	timer_arm(nic, &mac->resume, mac->wire.busy_until);
 	return false;
+}
+
+void mac_idle(struct tern_nic *nic)
+{
+	nic->mac->awaited = false;
 }
 
 uint64_t mac_frames_sent(const struct tern_nic *nic)

@@ -46,6 +46,8 @@ void mac_send_control(struct tern_nic *nic, const struct tern_frame *frame);
  * that tern_nic_timer() comes when there is room.
  */
 bool mac_ready(struct tern_nic *nic);
+/* Nothing waits for the link but for something else, if for anything. */
+void mac_idle(struct tern_nic *nic);
 
 /* Frames that were put out since creation; the scheduler's budget. */
 uint64_t mac_frames_sent(const struct tern_nic *nic);

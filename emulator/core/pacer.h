@@ -3,7 +3,8 @@
  * Tern: bytes at a rate. busy_until is when all that was taken has passed; more
  * may be taken when that is not in the future. What was idle, or a host that
  * was late, may catch up PACER_BURST_NS, so that the average keeps the rate
- * although the host runs us in steps.
+ * although the host runs us in steps; unless pacer_begin() says that it was no
+ * lateness.
  */
 #ifndef TERN_PACER_H
 #define TERN_PACER_H
@@ -24,6 +25,15 @@ struct pacer {
 static inline bool pacer_ready(const struct pacer *pacer, uint64_t now)
 {
 	return pacer->busy_until <= now;
+}
+
+/* Nothing waited for it: what follows is not late. */
+static inline void pacer_begin(struct pacer *pacer, uint64_t now)
+{
+	if (pacer->busy_until < now) {
+		pacer->busy_until = now;
+		pacer->fraction = 0;
+	}
 }
 
 static inline void pacer_take(struct pacer *pacer, uint64_t now, size_t bytes)

@@ -67,7 +67,7 @@ struct tern_switch_config {
 	 * egress queue of a lossy priority before frames are dropped: alpha
 	 * times what is free; with @xoff_bytes that many bytes instead.
 	 */
-	double alpha;			/* 0: 1 */
+	double alpha;			/* 0: 1; above 1/8 PFC is unfair to many senders */
 	uint64_t xoff_bytes;
 	uint64_t headroom_bytes;	/* per port and lossless priority; 0: 64 KiB */
 	uint8_t average_shift;		/* depth is averaged by 2^-n per frame; 0: instantaneous */

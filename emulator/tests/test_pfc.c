@@ -605,6 +605,34 @@ TERN_TEST(flush_while_paused)
 	rdma_pair_destroy(&pair);
 }
 
+/* Who waited for a pause, or was idle, has not waited for the wire: no burst is owed. */
+TERN_TEST(no_burst_after_a_pause)
+{
+	/* 968 bytes, preamble, FCS and gap at 10 Gb/s */
+	const uint64_t frame_ns = (968 + 24) * 8 / 10;
+
+	start(10000, 0);
+	CHECK_EQ(priority_set_pfc(&net.driver, 1 << 3), 0);
+	for (unsigned int round = 0; round < 3; round++) {
+		sent_count = 0;
+		for (unsigned int i = 0; i < 30; i++)
+			post(0, 3);
+		/* The first round is paused under way, the second before, the third not at all. */
+		if (round == 0)
+			world_advance(world, 10 * frame_ns);
+		if (round < 2)
+			pfc(1 << 3, 2000);
+		world_advance(world, 1000000);
+		CHECK_EQ(sent_count, 30);
+		for (unsigned int i = 1; i < 30; i++) {
+			if (sent[i].when - sent[i - 1].when < frame_ns - 1)
+				FAIL("round %u, frame %u after %" PRIu64 " ns", round, i,
+				     sent[i].when - sent[i - 1].when);
+		}
+	}
+	world_destroy(world);
+}
+
 /* Loopback inside the NIC is not paused. */
 TERN_TEST(loopback_is_not_paused)
 {

@@ -91,6 +91,51 @@ TERN_TEST(strict_before_ets_shares)
 	bench_destroy(&bench);
 }
 
+/* A class that was idle, or paused with frames in its queue, has nothing to catch up on. */
+TERN_TEST(no_credit_for_being_idle)
+{
+	for (int paused = 0; paused < 2; paused++) {
+		struct tern_switch_config config = {
+			.ports = 4, .buffer_bytes = 8 << 20, .pfc_priorities = 1 << 1,
+		};
+		struct tern_switch_port_statistics before, after;
+		uint64_t one, other;
+		struct bench bench;
+
+		config.port[3].speed_mbps = 10000;
+		config.priorities[1].weight = 50;
+		config.priorities[2].weight = 50;
+		bench_create(&bench, &config);
+		bench.keep = false;
+		bench_learn_all(&bench, 4);
+		/* Both have sent before. */
+		for (int i = 0; i < 1100; i++) {
+			if (i == 100 && paused)
+				bench_pfc(&bench, 3, 1 << 1, 0xffff);
+			if (i < 100 || paused)
+				fill(&bench, 0, 3, 1, 20000, 1500);
+			fill(&bench, 1, 3, 2, 20000, 1500);
+			bench_advance(&bench, 2000);
+		}
+		/* It went without for 2 ms, 1600 frames; now there are 32 for both. */
+		before = bench_port(&bench, 3);
+		if (paused)
+			bench_pfc(&bench, 3, 1 << 1, 0);
+		for (int i = 0; i < 20; i++) {
+			fill(&bench, 0, 3, 1, 20000, 1500);
+			fill(&bench, 1, 3, 2, 20000, 1500);
+			bench_advance(&bench, 2000);
+		}
+		after = bench_port(&bench, 3);
+		one = after.priority[1].tx_packets - before.priority[1].tx_packets;
+		other = after.priority[2].tx_packets - before.priority[2].tx_packets;
+		CHECK(one + other >= 32);
+		if (one > other + 2 || other > one + 2)
+			FAIL("%" PRIu64 " and %" PRIu64 " frames", one, other);
+		bench_destroy(&bench);
+	}
+}
+
 TERN_TEST(buffer_is_accounted_exactly)
 {
 	struct tern_switch_config config = { .ports = 3, .buffer_bytes = 100000, .alpha = 64 };
