@@ -190,6 +190,11 @@ bool tern_port_carrier(const struct tern_port *port)
 	return port->carrier;
 }
 
+bool tern_port_is_plugged(const struct tern_port *port)
+{
+	return !!port->plug;
+}
+
 void tern_port_describe(const struct tern_port *port, char *text, size_t size)
 {
 	if (port->plug)
@@ -211,7 +216,7 @@ int tern_port_plug(struct tern_port *port, const struct tern_plug_ops *ops, void
 
 	if (port->plug) {
 		tern_port_describe(port, text, sizeof(text));
-		snprintf(error, error_size, "its port is taken (%s): a NIC has one link", text);
+		snprintf(error, error_size, "its port is taken (%s): a port takes one link", text);
 		return -1;
 	}
 	port->plug_ops = ops;

@@ -52,6 +52,7 @@ void tern_port_transmit(struct tern_port *port, const struct tern_frame *frame);
 void tern_port_set_up(struct tern_port *port, bool up);
 bool tern_port_is_up(const struct tern_port *port);
 bool tern_port_carrier(const struct tern_port *port);
+bool tern_port_is_plugged(const struct tern_port *port);
 
 /* "cable to b", "stream PATH, connected", "nothing", ... */
 void tern_port_describe(const struct tern_port *port, char *text, size_t size);

@@ -156,6 +156,23 @@ void tern_switch_destroy(struct tern_switch *sw)
 	free(sw);
 }
 
+int tern_switch_set_port(struct tern_switch *sw, unsigned int number,
+			 const struct tern_switch_port_config *config, char *error,
+			 size_t error_size)
+{
+	const char *fault = number < sw->config.ports ? port_fault(config) : "there is no such port";
+
+	if (fault) {
+		snprintf(error, error_size, "%s", fault);
+		return -1;
+	}
+	/* The remainder is in bits at the old rate. */
+	if (config->speed_mbps != sw->config.port[number].speed_mbps)
+		sw->port[number].remainder = 0;
+	sw->config.port[number] = *config;
+	return 0;
+}
+
 static unsigned int get16(const uint8_t *at)
 {
 	return (unsigned int)(at[0] << 8 | at[1]);

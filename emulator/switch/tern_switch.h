@@ -83,6 +83,10 @@ struct tern_switch *tern_switch_create(const struct tern_switch_config *config,
 				       const struct tern_switch_host *ops, void *host,
 				       char *error, size_t error_size);
 void tern_switch_destroy(struct tern_switch *sw);
+/* Of what comes and leaves from now on. 0, or -1 with the reason in @error, nothing changed. */
+int tern_switch_set_port(struct tern_switch *sw, unsigned int port,
+			 const struct tern_switch_port_config *config, char *error,
+			 size_t error_size);
 
 /* A frame arrives at @port, whole. Always taken; dropped and counted where there is no room. */
 void tern_switch_receive(struct tern_switch *sw, unsigned int port,

@@ -10,13 +10,19 @@ const char ternd_usage[] =
 "usage: ternd [--config FILE] [--control PATH] [--spin-us N]\n"
 "             --nic name=NAME,socket=PATH[,mac=MAC][,speed=MBPS][,seed=N]\n"
 "                   [,host_mbps=MBPS][,receive_buffer=BYTES][,device_memory=BYTES]\n"
-"                   [,shortcuts=on|off] ...\n"
+"                   [,shortcuts=on|off][,link=switch:NAME[:PORT]] ...\n"
+"             [--switch name=NAME[,ports=N][,speed=MBPS][,delay_ns=N][,trust=pcp|dscp]\n"
+"                   [,buffer=BYTES][,pfc=P+P...][,kmin=BYTES,kmax=BYTES[,pmax=P]]\n"
+"                   [,weights=W+W+W+W+W+W+W+W][,seed=N] ...]\n"
+"             [--switch-port switch=NAME,port=N[,speed=MBPS][,delay_ns=N] ...]\n"
 "             [--cable a=NIC,b=NIC] [--stream nic=NIC,path=PATH,role=server|client]\n"
 "             [--tap nic=NIC,ifname=NAME] [--capture nic=NIC,file=FILE] ...\n"
+"             where nic=NIC may be switch=NAME[,port=N]\n"
 "\n"
 "Hosts Tern NICs, each behind a vfio-user socket for QEMU's vfio-user-pci, and the\n"
-"links between them. A configuration file is JSON with the same names:\n"
+"links and switches between them. A configuration file is JSON with the same names:\n"
 "{\"control\": PATH, \"spin_us\": N, \"nics\": [{\"name\": ..., \"socket\": ...}],\n"
+" \"switches\": [{\"name\": ...}], \"switch_ports\": [...],\n"
 " \"cables\": [{\"a\": ..., \"b\": ...}], \"streams\": [...], \"taps\": [...],\n"
 " \"captures\": [...]}\n"
 "Once everything is there, a line \"READY\" goes to standard output.\n";
@@ -26,6 +32,8 @@ static const struct {
 	const char *option, *key;
 } lists[] = {
 	{ "--nic", "nics" },
+	{ "--switch", "switches" },
+	{ "--switch-port", "switch_ports" },
 	{ "--cable", "cables" },
 	{ "--stream", "streams" },
 	{ "--tap", "taps" },

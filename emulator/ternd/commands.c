@@ -6,6 +6,7 @@
 
 #include "control.h"
 #include "fields.h"
+#include "ternd_switch.h"
 
 #define ERROR_SIZE	512
 #define QPN_MAX		0xffffffu
@@ -54,31 +55,6 @@ static void run_status(struct ternd *ternd, struct ternd_fields *fields, json_ob
 	add_number(answer, "sleeps", ternd->sleeps);
 }
 
-static json_object *describe_port(const struct ternd_nic *nic)
-{
-	struct tern_port_statistics statistics;
-	json_object *object = json_object_new_object();
-	char text[200];
-
-	tern_port_describe(nic->port, text, sizeof(text));
-	tern_port_get_statistics(nic->port, &statistics);
-	add_string(object, "link", text);
-	add_bool(object, "up", tern_port_is_up(nic->port));
-	add_bool(object, "carrier", tern_port_carrier(nic->port));
-	add_bool(object, "capturing", tern_port_capturing(nic->port));
-	add_number(object, "sent_frames", statistics.sent_frames);
-	add_number(object, "sent_bytes", statistics.sent_bytes);
-	add_number(object, "received_frames", statistics.received_frames);
-	add_number(object, "received_bytes", statistics.received_bytes);
-	add_number(object, "sent_unplugged", statistics.sent_unplugged);
-	add_number(object, "sent_overflow", statistics.sent_overflow);
-	add_number(object, "received_bad", statistics.received_bad);
-	add_number(object, "received_no_carrier", statistics.received_no_carrier);
-	add_number(object, "received_waited", statistics.received_waited);
-	add_number(object, "received_overflow", statistics.received_overflow);
-	return object;
-}
-
 static json_object *describe_host(const struct ternd_nic *nic)
 {
 	struct tern_vfio_user_statistics statistics;
@@ -119,10 +95,29 @@ static void run_nics(struct ternd *ternd, struct ternd_fields *fields, json_obje
 		add_number(object, "seed", nic->seed);
 		add_bool(object, "shortcuts", nic->shortcuts);
 		json_object_object_add(object, "host", describe_host(nic));
-		json_object_object_add(object, "port", describe_port(nic));
+		json_object_object_add(object, "port", ternd_port_describe(nic->port));
 		json_object_array_add(nics, object);
 	}
 	json_object_object_add(answer, "nics", nics);
+}
+
+static void run_switch(struct ternd *ternd, struct ternd_fields *fields, json_object *answer,
+		       bool *subscribe)
+{
+	const char *name = ternd_field_string(fields, "switch", false);
+	json_object *switches;
+
+	(void)subscribe;
+	if (name && !ternd_find_switch(ternd, name))
+		ternd_fields_fail(fields, "there is no switch \"%s\"", name);
+	if (fields->failed)
+		return;
+	switches = json_object_new_array();
+	for (const struct ternd_switch *sw = ternd->switches; sw; sw = sw->next) {
+		if (!name || !strcmp(sw->name, name))
+			json_object_array_add(switches, ternd_switch_describe(sw));
+	}
+	json_object_object_add(answer, "switches", switches);
 }
 
 static json_object *describe_qp(const struct tern_nic_qp_info *qp)
@@ -299,13 +294,14 @@ static void run_reseed(struct ternd *ternd, struct ternd_fields *fields, json_ob
 static void run_carrier(struct ternd *ternd, struct ternd_fields *fields, json_object *answer,
 			bool *subscribe)
 {
-	struct ternd_nic *nic = nic_of(ternd, fields);
+	char name[TERND_PORT_NAME];
+	struct tern_port *port = ternd_field_port(ternd, fields, false, name);
 	bool up = ternd_field_bool(fields, "up", true, false);
 
 	(void)answer;
 	(void)subscribe;
 	if (!fields->failed)
-		tern_port_set_up(nic->port, up);
+		tern_port_set_up(port, up);
 }
 
 static void run_shortcuts(struct ternd *ternd, struct ternd_fields *fields, json_object *answer,
@@ -325,26 +321,28 @@ static void run_shortcuts(struct ternd *ternd, struct ternd_fields *fields, json
 static void run_start_capture(struct ternd *ternd, struct ternd_fields *fields,
 			      json_object *answer, bool *subscribe)
 {
-	struct ternd_nic *nic = nic_of(ternd, fields);
+	char name[TERND_PORT_NAME];
+	struct tern_port *port = ternd_field_port(ternd, fields, false, name);
 	const char *file = ternd_field_string(fields, "file", true);
 	char error[256];
 
 	(void)answer;
 	(void)subscribe;
-	if (!fields->failed && tern_port_start_capture(nic->port, file, error, sizeof(error)))
+	if (!fields->failed && tern_port_start_capture(port, file, error, sizeof(error)))
 		ternd_fields_fail(fields, "%s", error);
 }
 
 static void run_stop_capture(struct ternd *ternd, struct ternd_fields *fields,
 			     json_object *answer, bool *subscribe)
 {
-	struct ternd_nic *nic = nic_of(ternd, fields);
+	char name[TERND_PORT_NAME];
+	struct tern_port *port = ternd_field_port(ternd, fields, false, name);
 
 	(void)subscribe;
-	if (nic && !tern_port_capturing(nic->port))
-		ternd_fields_fail(fields, "NIC \"%s\" is not being captured", nic->name);
+	if (port && !tern_port_capturing(port))
+		ternd_fields_fail(fields, "\"%s\" is not being captured", name);
 	if (!fields->failed)
-		add_number(answer, "frames", tern_port_stop_capture(nic->port));
+		add_number(answer, "frames", tern_port_stop_capture(port));
 }
 
 static void run_spin(struct ternd *ternd, struct ternd_fields *fields, json_object *answer,
@@ -379,6 +377,7 @@ static void run_quit(struct ternd *ternd, struct ternd_fields *fields, json_obje
 static const struct command commands[] = {
 	{ "status", { NULL }, run_status },
 	{ "nics", { NULL }, run_nics },
+	{ "switch", { "switch" }, run_switch },
 	{ "qps", { "nic" }, run_qps },
 	{ "counters", { "nic" }, run_counters },
 	{ "trace", { "nic", "qpn", "on" }, run_trace },
@@ -386,10 +385,10 @@ static const struct command commands[] = {
 	  run_add_rule },
 	{ "remove-rule", { "nic", "rule", "all" }, run_remove_rule },
 	{ "reseed", { "nic", "seed" }, run_reseed },
-	{ "carrier", { "nic", "up" }, run_carrier },
+	{ "carrier", { "nic", "switch", "port", "up" }, run_carrier },
 	{ "shortcuts", { "nic", "on" }, run_shortcuts },
-	{ "start-capture", { "nic", "file" }, run_start_capture },
-	{ "stop-capture", { "nic" }, run_stop_capture },
+	{ "start-capture", { "nic", "switch", "port", "file" }, run_start_capture },
+	{ "stop-capture", { "nic", "switch", "port" }, run_stop_capture },
 	{ "spin", { "us" }, run_spin },
 	{ "subscribe", { NULL }, run_subscribe },
 	{ "quit", { NULL }, run_quit },

@@ -7,20 +7,20 @@
 #include "config.h"
 #include "control.h"
 #include "fields.h"
+#include "ternd_switch.h"
 
 #define SPEED_MAX_MBPS	1600000
 #define SPIN_MAX_US	1000000
-#define NAME_MAX_LENGTH	31
 /* As much as such NICs have; more is slow to look at through vfio-user (ternd.rst). */
 #define DEVICE_MEMORY_DEFAULT	(256u << 10)
 #define DEVICE_MEMORY_MIN	4096
 #define DEVICE_MEMORY_MAX	(1u << 30)
 
-static bool good_name(const char *name)
+bool ternd_name_is_good(const char *name)
 {
 	size_t length = strlen(name);
 
-	return length && length <= NAME_MAX_LENGTH &&
+	return length && length <= TERND_NAME_MAX &&
 	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
 	       length;
 }
@@ -66,9 +66,10 @@ static void make_nic(struct ternd *ternd, json_object *object, unsigned int inde
 {
 	static const char *const keys[] = { "name", "socket", "mac", "speed", "host_mbps",
 					    "seed", "receive_buffer", "device_memory", "shortcuts",
-					    NULL };
+					    "link", NULL };
 	struct ternd_nic_options options = { 0 };
 	struct ternd_fields fields;
+	struct ternd_nic *nic;
 	char reason[300];
 
 	ternd_fields_init(&fields, object, "nic", keys, error, error_size);
@@ -86,15 +87,20 @@ static void make_nic(struct ternd *ternd, json_object *object, unsigned int inde
 		default_mac(options.socket, options.mac);
 	if (fields.failed)
 		return;
-	if (!good_name(options.name))
+	if (!ternd_name_is_good(options.name))
 		ternd_fields_fail(&fields, "\"%s\" is no good name: up to %d letters, digits "
-				  "and _ - .", options.name, NAME_MAX_LENGTH);
+				  "and _ - .", options.name, TERND_NAME_MAX);
 	else if (!good_device_memory(options.device_memory))
 		ternd_fields_fail(&fields, "\"device_memory\" must be 0 or a power of two from "
 				  "%d on", DEVICE_MEMORY_MIN);
 	else if (ternd_find_nic(ternd, options.name))
 		ternd_fields_fail(&fields, "there are two NICs \"%s\"", options.name);
-	else if (!ternd_nic_create(ternd, &options, reason, sizeof(reason)))
+	if (fields.failed)
+		return;
+	nic = ternd_nic_create(ternd, &options, reason, sizeof(reason));
+	if (nic)
+		ternd_field_link(ternd, &fields, nic);
+	else
 		ternd_fields_fail(&fields, "%s: %s", options.name, reason);
 }
 
@@ -106,13 +112,6 @@ static struct ternd_nic *nic_named(struct ternd *ternd, struct ternd_fields *fie
 	if (!nic)
 		ternd_fields_fail(fields, "there is no NIC \"%s\"", name);
 	return nic;
-}
-
-static struct ternd_nic *nic_field(struct ternd *ternd, struct ternd_fields *fields)
-{
-	const char *name = ternd_field_string(fields, "nic", true);
-
-	return name ? nic_named(ternd, fields, name) : NULL;
 }
 
 static void make_cable(struct ternd *ternd, json_object *object, unsigned int index,
@@ -139,64 +138,69 @@ static void make_cable(struct ternd *ternd, json_object *object, unsigned int in
 static void make_stream(struct ternd *ternd, json_object *object, unsigned int index,
 			char *error, size_t error_size)
 {
-	static const char *const keys[] = { "nic", "path", "role", NULL };
+	static const char *const keys[] = { "nic", "switch", "port", "path", "role", NULL };
 	struct ternd_fields fields;
 	const char *path, *role;
-	struct ternd_nic *nic;
+	char name[TERND_PORT_NAME];
+	struct tern_port *port;
 	char reason[300];
 
 	(void)index;
 	ternd_fields_init(&fields, object, "stream", keys, error, error_size);
-	nic = nic_field(ternd, &fields);
+	port = ternd_field_port(ternd, &fields, true, name);
 	path = ternd_field_string(&fields, "path", true);
 	role = ternd_field_string(&fields, "role", true);
 	if (role && strcmp(role, "server") && strcmp(role, "client"))
 		ternd_fields_fail(&fields, "\"role\" must be server or client, not \"%s\"", role);
-	if (!fields.failed && tern_stream_plug(nic->port, path, !strcmp(role, "server"), reason,
-					       sizeof(reason)))
-		ternd_fields_fail(&fields, "%s: %s", nic->name, reason);
+	if (!fields.failed &&
+	    tern_stream_plug(port, path, !strcmp(role, "server"), reason, sizeof(reason)))
+		ternd_fields_fail(&fields, "%s: %s", name, reason);
 }
 
 static void make_tap(struct ternd *ternd, json_object *object, unsigned int index, char *error,
 		     size_t error_size)
 {
-	static const char *const keys[] = { "nic", "ifname", NULL };
+	static const char *const keys[] = { "nic", "switch", "port", "ifname", NULL };
 	struct ternd_fields fields;
-	struct ternd_nic *nic;
+	char name[TERND_PORT_NAME];
+	struct tern_port *port;
 	const char *ifname;
 	char reason[300];
 
 	(void)index;
 	ternd_fields_init(&fields, object, "tap", keys, error, error_size);
-	nic = nic_field(ternd, &fields);
+	port = ternd_field_port(ternd, &fields, true, name);
 	ifname = ternd_field_string(&fields, "ifname", true);
-	if (!fields.failed && tern_tap_plug(nic->port, ifname, reason, sizeof(reason)))
-		ternd_fields_fail(&fields, "%s: %s", nic->name, reason);
+	if (!fields.failed && tern_tap_plug(port, ifname, reason, sizeof(reason)))
+		ternd_fields_fail(&fields, "%s: %s", name, reason);
 }
 
 static void make_capture(struct ternd *ternd, json_object *object, unsigned int index,
 			 char *error, size_t error_size)
 {
-	static const char *const keys[] = { "nic", "file", NULL };
+	static const char *const keys[] = { "nic", "switch", "port", "file", NULL };
 	struct ternd_fields fields;
-	struct ternd_nic *nic;
+	char name[TERND_PORT_NAME];
+	struct tern_port *port;
 	const char *file;
 	char reason[300];
 
 	(void)index;
 	ternd_fields_init(&fields, object, "capture", keys, error, error_size);
-	nic = nic_field(ternd, &fields);
+	port = ternd_field_port(ternd, &fields, false, name);
 	file = ternd_field_string(&fields, "file", true);
-	if (!fields.failed && tern_port_start_capture(nic->port, file, reason, sizeof(reason)))
-		ternd_fields_fail(&fields, "%s: %s", nic->name, reason);
+	if (!fields.failed && tern_port_start_capture(port, file, reason, sizeof(reason)))
+		ternd_fields_fail(&fields, "%s: %s", name, reason);
 }
 
-/* In the order in which they are made: what links NICs comes after them. */
+/* In the order in which they are made: what links ports comes after them. */
 static const struct {
 	const char *key;
 	void (*make)(struct ternd *ternd, json_object *object, unsigned int index, char *error,
 		     size_t error_size);
 } lists[] = {
+	{ "switches", ternd_switch_make },
+	{ "switch_ports", ternd_switch_port_make },
 	{ "nics", make_nic },
 	{ "cables", make_cable },
 	{ "streams", make_stream },
@@ -206,8 +210,9 @@ static const struct {
 
 int ternd_config_apply(struct ternd *ternd, json_object *config, char *error, size_t error_size)
 {
-	static const char *const keys[] = { "control", "spin_us", "nics", "cables", "streams",
-					    "taps", "captures", NULL };
+	static const char *const keys[] = { "control", "spin_us", "switches", "switch_ports",
+					    "nics", "cables", "streams", "taps", "captures",
+					    NULL };
 	struct ternd_fields fields;
 	const char *control;
 	char reason[300];
@@ -232,8 +237,9 @@ int ternd_config_apply(struct ternd *ternd, json_object *config, char *error, si
 	}
 	if (*error)
 		return -1;
-	if (!ternd->nics)
-		ternd_fields_fail(&fields, "there is no NIC: give --nic name=NAME,socket=PATH");
+	if (!ternd->nics && !ternd->switches)
+		ternd_fields_fail(&fields, "there is no NIC: give --nic name=NAME,socket=PATH, "
+				  "or --switch name=NAME");
 	/* Last: who finds the control socket finds everything. */
 	control = ternd_field_string(&fields, "control", false);
 	if (control) {

@@ -18,6 +18,11 @@ struct json_object *ternd_config_of_arguments(int argc, char *const argv[], char
 int ternd_config_apply(struct ternd *ternd, struct json_object *config, char *error,
 		       size_t error_size);
 
+#define TERND_NAME_MAX	31
+
+/* Of a NIC or a switch. */
+bool ternd_name_is_good(const char *name);
+
 extern const char ternd_usage[];
 
 #endif /* TERND_CONFIG_H */

@@ -48,7 +48,7 @@ void ternd_fields_init(struct ternd_fields *fields, json_object *object, const c
 	}
 	json_object_object_foreach(object, key, value) {
 		const char *const *known = keys;
-		char text[200];
+		char text[400];
 
 		(void)value;
 		while (*known && strcmp(*known, key))

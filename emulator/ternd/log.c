@@ -25,32 +25,44 @@ void ternd_log(struct ternd *ternd, const struct ternd_nic *nic, const char *for
 		ternd_control_event(ternd->control, "log", nic, line);
 }
 
-void ternd_nic_log_left_out(void *context)
+void ternd_lines_init(struct ternd_lines *lines, struct ternd *ternd, const struct ternd_nic *nic)
 {
-	struct ternd_nic *nic = context;
+	lines->ternd = ternd;
+	lines->nic = nic;
+	lines->tell.expired = ternd_lines_left_out;
+	lines->tell.context = lines;
+}
 
-	tern_loop_cancel_alarm(nic->ternd->loop, &nic->log.tell);
-	if (nic->log.left_out)
-		ternd_log(nic->ternd, nic, "%llu more lines were left out",
-			  (unsigned long long)nic->log.left_out);
-	nic->log.left_out = 0;
+void ternd_lines_left_out(void *context)
+{
+	struct ternd_lines *lines = context;
+
+	tern_loop_cancel_alarm(lines->ternd->loop, &lines->tell);
+	if (lines->left_out)
+		ternd_log(lines->ternd, lines->nic, "%llu more lines were left out",
+			  (unsigned long long)lines->left_out);
+	lines->left_out = 0;
+}
+
+void ternd_lines_log(struct ternd_lines *lines, const char *line)
+{
+	uint64_t now = tern_loop_now();
+
+	if (now - lines->since >= SECOND_NS) {
+		ternd_lines_left_out(lines);
+		lines->since = now;
+		lines->lines = 0;
+	}
+	if (lines->lines < LINES_PER_SECOND) {
+		lines->lines++;
+		ternd_log(lines->ternd, lines->nic, "%s", line);
+		return;
+	}
+	if (!lines->left_out++)
+		tern_loop_set_alarm(lines->ternd->loop, &lines->tell, lines->since + SECOND_NS);
 }
 
 void ternd_nic_log(struct ternd_nic *nic, const char *line)
 {
-	uint64_t now = tern_loop_now();
-
-	if (now - nic->log.since >= SECOND_NS) {
-		ternd_nic_log_left_out(nic);
-		nic->log.since = now;
-		nic->log.lines = 0;
-	}
-	if (nic->log.lines < LINES_PER_SECOND) {
-		nic->log.lines++;
-		ternd_log(nic->ternd, nic, "%s", line);
-		return;
-	}
-	if (!nic->log.left_out++)
-		tern_loop_set_alarm(nic->ternd->loop, &nic->log.tell,
-				    nic->log.since + SECOND_NS);
+	ternd_lines_log(&nic->log, line);
 }

@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "control.h"
+#include "ternd_switch.h"
 
 /* Microseconds of looking for work before sleeping; Documentation/ternd.rst says why so few. */
 #define SPIN_DEFAULT_US	5
@@ -43,6 +44,8 @@ static void clean_up(struct ternd *ternd)
 
 	while (ternd->nics)
 		ternd_nic_destroy(ternd->nics);
+	while (ternd->switches)
+		ternd_switch_destroy(ternd->switches);
 	ternd->control = NULL;
 	ternd_control_destroy(control);
 	tern_loop_destroy(ternd->loop);

@@ -288,8 +288,7 @@ struct ternd_nic *ternd_nic_create(struct ternd *ternd, const struct ternd_nic_o
 	nic->ternd = ternd;
 	nic->timer.expired = timer_expired;
 	nic->timer.context = nic;
-	nic->log.tell.expired = ternd_nic_log_left_out;
-	nic->log.tell.context = nic;
+	ternd_lines_init(&nic->log, ternd, nic);
 	nic->name = strdup(options->name);
 	nic->socket = options->socket ? strdup(options->socket) : NULL;
 	memcpy(nic->mac, options->mac, sizeof(nic->mac));
@@ -323,7 +322,7 @@ void ternd_nic_destroy(struct ternd_nic *nic)
 	if (nic->core)
 		tern_nic_destroy(nic->core);
 	/* Nobody logs any more. */
-	ternd_nic_log_left_out(nic);
+	ternd_lines_left_out(&nic->log);
 	free(nic->name);
 	free(nic->socket);
 	free(nic);

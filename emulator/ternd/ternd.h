@@ -16,6 +16,17 @@
 #include "tern_vfio_user.h"
 
 struct ternd_control;
+struct ternd_switch;
+
+/* Lines for people, so many in a second: a guest or a peer can cause any number. */
+struct ternd_lines {
+	struct ternd *ternd;
+	const struct ternd_nic *nic;	/* that they are of, or NULL */
+	uint64_t since;			/* tern_loop_now() when this second began */
+	unsigned int lines;
+	uint64_t left_out;		/* ...and not told of yet: tell does it */
+	struct tern_alarm tell;
+};
 
 struct ternd_nic {
 	struct ternd *ternd;
@@ -28,13 +39,7 @@ struct ternd_nic {
 	struct tern_vfio_user *server;
 	struct tern_port *port;
 	struct tern_alarm timer;
-	/* Lines for people, so many in a second: a guest or a peer can cause any number. */
-	struct {
-		uint64_t since;		/* tern_loop_now() when this second began */
-		unsigned int lines;
-		uint64_t left_out;	/* ...and not told of yet: tell does it */
-		struct tern_alarm tell;
-	} log;
+	struct ternd_lines log;
 	/* Calls into the core that have not returned; it must not be called again meanwhile. */
 	unsigned int depth;
 };
@@ -42,6 +47,7 @@ struct ternd_nic {
 struct ternd {
 	struct tern_loop *loop;
 	struct ternd_nic *nics;
+	struct ternd_switch *switches;
 	struct ternd_control *control;
 	uint64_t started;		/* tern_loop_now() */
 	uint64_t spin_ns;		/* how long to look for work before sleeping */
@@ -81,8 +87,10 @@ int ternd_turn(struct ternd *ternd);
 void ternd_log(struct ternd *ternd, const struct ternd_nic *nic, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same of what a guest or a peer did: when there are too many they are counted instead. */
+void ternd_lines_init(struct ternd_lines *lines, struct ternd *ternd, const struct ternd_nic *nic);
+void ternd_lines_log(struct ternd_lines *lines, const char *line);
 void ternd_nic_log(struct ternd_nic *nic, const char *line);
 /* Tell how many were left out, if any. */
-void ternd_nic_log_left_out(void *nic);
+void ternd_lines_left_out(void *lines);
 
 #endif /* TERND_H */

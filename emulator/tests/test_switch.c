@@ -404,3 +404,28 @@ TERN_TEST(bad_configurations)
 	REFUSED(headroom_bytes, 200000);
 	REFUSED(priorities[7].wred_drop, true);
 }
+
+/* A port is changed while the others work on; what is refused changes nothing. */
+TERN_TEST(ports_change)
+{
+	struct tern_switch_port_config port = { .speed_mbps = 1000, .delay_ns = 5000 };
+	struct bench bench;
+	char error[100];
+
+	bench_create(&bench, &(struct tern_switch_config){ .ports = 2 });
+	CHECK_EQ(tern_switch_set_port(bench.sw, 1, &port, error, sizeof(error)), 0);
+	/* 976 bytes and what is around them take 8 us at 1 Gb/s, then comes the delay. */
+	bench_flow(&bench, 0, 1, -1, 976);
+	bench_advance(&bench, 12999);
+	CHECK_EQ(bench.count, 0);
+	port.delay_ns = 0;
+	port.default_priority = 8;
+	CHECK_EQ(tern_switch_set_port(bench.sw, 1, &port, error, sizeof(error)), -1);
+	CHECK_STR(error, "a default priority is above 7");
+	port.default_priority = 7;
+	CHECK_EQ(tern_switch_set_port(bench.sw, 2, &port, error, sizeof(error)), -1);
+	CHECK_STR(error, "there is no such port");
+	bench_advance(&bench, 1);
+	CHECK_EQ(bench.count, 1);
+	bench_destroy(&bench);
+}

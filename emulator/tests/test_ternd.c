@@ -50,6 +50,7 @@ static void stop(void)
 
 	while (ternd.nics)
 		ternd_nic_destroy(ternd.nics);
+	CHECK(!ternd.switches);
 	ternd.control = NULL;
 	ternd_control_destroy(control);
 	tern_loop_destroy(ternd.loop);
