@@ -380,7 +380,7 @@ TERN_TEST(options_that_are_refused_say_why)
 		{ "\"trust\": \"tos\"", "\"trust\" must be pcp or dscp, not \"tos\"" },
 		{ "\"default_priority\": 8", "\"default_priority\" must be" },
 		{ "\"buffer\": 1073741825", "\"buffer\" must be" },
-		{ "\"buffer\": 100", "the buffer is too small" },
+		{ "\"buffer\": 100", "the buffer has no room" },
 		{ "\"buffer\": 1000000, \"pfc\": \"3+4\"", "too small for the headroom" },
 		{ "\"headroom\": 1073741825", "\"headroom\" must be" },
 		{ "\"xoff\": -1", "\"xoff\" must be" },
