@@ -160,7 +160,8 @@ int tern_switch_set_port(struct tern_switch *sw, unsigned int number,
 			 const struct tern_switch_port_config *config, char *error,
 			 size_t error_size)
 {
-	const char *fault = number < sw->config.ports ? port_fault(config) : "there is no such port";
+	const char *fault = number < sw->config.ports ? port_fault(config) :
+			    "there is no such port";
 
 	if (fault) {
 		snprintf(error, error_size, "%s", fault);
