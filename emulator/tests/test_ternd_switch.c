@@ -366,6 +366,145 @@ TERN_TEST(nics_meet_at_a_switch)
 	stop();
 }
 
+TERN_TEST(ports_are_members_of_vlans)
+{
+	static const char filtering[] = ", \"vlan_filtering\": true";
+	uint8_t frame[2000];
+
+	start_peers(filtering, "{\"switch\": \"s\", \"port\": 0, \"untagged\": 5, \"pvid\": 5},"
+		    "{\"switch\": \"s\", \"port\": 1, \"tagged\": \"5+7\", \"pvid\": 0}");
+	/* VLAN 5 is at ports 0 and 1, untagged at the one and tagged at the other. */
+	build(frame, 100, 0, 1, 0);
+	put(0, frame, 100);
+	CHECK_EQ(await(1, frame), 100);
+	CHECK_MEM(frame + 12, ((uint8_t[]){ 0x81, 0, 0, 5 }), 4);
+	frame[5] = 0;
+	memcpy(frame + 6, (uint8_t[]){ 2, 0, 0, 0, 0, 1, 0x81, 0, 0, 5 }, 10);
+	put(1, frame, 100);
+	CHECK_EQ(await(0, frame), 96);
+	/* Port 1 has left VLAN 1 and takes nothing that is untagged. */
+	memcpy(frame + 6, (uint8_t[]){ 2, 0, 0, 0, 0, 1, 0x08, 0 }, 8);
+	put(1, frame, 100);
+	while (!number(1, -1, "vlan_filtered"))
+		tern_loop_poll(ternd.loop, LONG_NS);
+	CHECK(nothing(0) && nothing(1) && nothing(2));
+	stop_peers();
+}
+
+TERN_TEST(switches_of_the_command_line)
+{
+	char name[] = "ternd", option[] = "--switch", of_port[] = "--switch-port";
+	char sw[] = "name=s,ports=3,pfc=3+4,buffer=4194304,kmin=1,kmax=2,pmax=0.5,ecn=3,alpha=0.5,"
+		    "weights=1+1+1+4+1+1+0+0,trust=dscp,vlan_filtering=on,seed=9";
+	char port[] = "switch=s,port=2,speed=25000,delay_ns=7,trust=pcp,late=0.5,late_ns=9";
+	char *const argv[] = { name, of_port, port, option, sw };
+	const struct tern_switch_config *config;
+	json_object *object;
+
+	start();
+	object = ternd_config_of_arguments(ARRAY_SIZE(argv), argv, error, sizeof(error));
+	CHECK(object);
+	if (ternd_config_apply(&ternd, object, error, sizeof(error)))
+		FAIL("%s", error);
+	json_object_put(object);
+	config = &ternd_find_switch(&ternd, "s")->config;
+	CHECK_EQ(config->ports, 3);
+	CHECK_EQ(config->pfc_priorities, 0x18);
+	CHECK_EQ(config->buffer_bytes, 4194304);
+	CHECK_EQ(config->seed, 9);
+	CHECK(config->alpha == 0.5 && config->vlan_filtering);
+	CHECK_EQ(config->priorities[3].kmin, 1);
+	CHECK_EQ(config->priorities[3].kmax, 2);
+	CHECK(config->priorities[3].pmax == 0.5);
+	CHECK_EQ(config->priorities[4].kmax, 0);
+	CHECK_EQ(config->priorities[3].weight, 4);
+	CHECK_EQ(config->priorities[7].weight, 0);
+	CHECK(config->port[1].trust_dscp && !config->port[2].trust_dscp);
+	CHECK_EQ(config->port[1].speed_mbps, 100000);
+	CHECK_EQ(config->port[2].speed_mbps, 25000);
+	CHECK_EQ(config->port[2].delay_ns, 7);
+	CHECK(config->port[2].delay == 0.5 && config->port[1].delay == 0);
+	CHECK_EQ(config->port[2].extra_delay_ns, 9);
+	stop();
+}
+
+/* Peers that come and go fill no log. */
+TERN_TEST(lines_of_a_switch_are_limited)
+{
+	char path[80];
+
+	start_peers("", "");
+	snprintf(path, sizeof(path), "%s/0", directory);
+	for (unsigned int i = 0; i < 100; i++) {
+		close(peer[0]);
+		while (tern_port_carrier(switch_port(0)))
+			tern_loop_poll(ternd.loop, LONG_NS);
+		peer[0] = tern_socket_connect(path);
+		while (!tern_port_carrier(switch_port(0)))
+			tern_loop_poll(ternd.loop, LONG_NS);
+	}
+	/* Each says two lines; a second may pass meanwhile, not ten. */
+	CHECK(ternd_find_switch(&ternd, "s")->log.lines <= 20);
+	CHECK(ternd_find_switch(&ternd, "s")->log.left_out > 0);
+	stop_peers();
+}
+
+/* What @command prints, or NULL when it fails. */
+static const char *output_of(const char *command)
+{
+	static char text[65536];
+	FILE *file = popen(command, "r");
+	size_t length;
+
+	CHECK(file);
+	length = fread(text, 1, sizeof(text) - 1, file);
+	text[length] = '\0';
+	return pclose(file) ? NULL : text;
+}
+
+/* A command for ternctl to the ternd that this test started, in a shell of its own. */
+TERN_TEST(ternctl_shows_switches)
+{
+	char program[500], command[1500];
+	const char *text;
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 20);
+
+	CHECK(length > 0);
+	program[length] = '\0';
+	*strrchr(program, '/') = '\0';
+	*strrchr(program, '/') = '\0';
+	start();
+	snprintf(command, sizeof(command), "test -x %s/ternctl -a -x %s/ternd", program, program);
+	if (!output_of(command)) {
+		stop();
+		SKIP("ternd and ternctl are not built");
+	}
+	snprintf(command, sizeof(command),
+		 "cd %s || exit; export TERN_CONTROL=%s/control; c=%s/ternctl; "
+		 "mkfifo ready; %s/ternd --control control --switch name=s,ports=2,pfc=3+4 "
+		 "--stream switch=s,port=1,path=w,role=server >ready & read x <ready; rm ready; "
+		 "$c switch; $c switch x 2>&1; $c --json switch s; $c carrier s:1 down; $c switch; "
+		 "$c carrier s:7 up 2>&1; $c carrier s:q up 2>&1; $c start-capture s:1 pcap; "
+		 "$c switch; $c stop-capture s:1; rm pcap; "
+		 "$c switch s --watch --interval 0.05 2>&- | head -n 9 | tail -n 3; $c quit; wait",
+		 directory, directory, program, program);
+	text = output_of(command);
+	CHECK(text);
+	CHECK(strstr(text, "switch s: buffer 0 of 2097152 bytes used"));
+	CHECK(strstr(text, "lossless priorities: 3+4, 0 addresses\n"));
+	CHECK(strstr(text, "   1  100G   down     -"));
+	CHECK(strstr(text, "ternctl: switch: there is no switch \"x\"\n"));
+	CHECK(strstr(text, "{\"switches\": [{\"name\": \"s\", "));
+	CHECK(strstr(text, "100G   down (here)"));
+	CHECK(strstr(text, "\"port\" must be a whole number from 0 to 1\n"));
+	CHECK(strstr(text, "ternctl: s:q: a port of a switch is NAME:NUMBER\n"));
+	CHECK(strstr(text, ", captured\n"));
+	CHECK(strstr(text, "frames 0\n"));
+	/* The third look has rates. */
+	CHECK(strstr(text, " 0.0 "));
+	stop();
+}
+
 TERN_TEST(options_that_are_refused_say_why)
 {
 	static const struct {
