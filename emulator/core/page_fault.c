@@ -54,6 +54,8 @@ static bool ends(struct page_fault *fault, uint32_t number, uint8_t status)
 	if (fault->number != number)
 		return false;
 	fault->number = 0;
+	/* If the page was taken away again, the next fault is a new one to the peer, too. */
+	fault->answers = 0;
 	fault->refused = status == TERN_RESUME_FAIL;
 	return true;
 }

@@ -17,7 +17,7 @@ struct wire_packet;
 struct page_fault {
 	uint32_t number;		/* waits for KEY_RESUME of this event; 0: does not wait */
 	bool refused;			/* by the last KEY_RESUME: page will not come */
-	uint8_t answers;		/* RNR NAKs since the last packet that was executed */
+	uint8_t answers;		/* RNR NAKs while it waits */
 	struct absent_page page;
 };
 
