@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from ternlab import paths
-from ternlab.agent import CommandFailed
+from ternlab.agent import CommandFailed, GuestError
 from ternlab.vm import VM, boot
 
 EXPECTED = {
@@ -28,6 +28,31 @@ EXPECTED = {
     "test_provoked_leak": "new suspected memory leaks",
     "test_provoked_panic": "Kernel panic",
 }
+
+
+class Panicking(VM):
+    """A VM whose kernel finds no init the first times that it boots."""
+
+    def __init__(self, times):
+        super().__init__("panicking", kernel="stock", cpus=1)
+        self.times = times
+
+    def start(self):
+        self.append = "rdinit=/none root=/dev/none" if self.times else ""
+        self.times = max(self.times - 1, 0)
+        return super().start()
+
+
+def test_a_panic_while_booting_is_tried_again(capsys):
+    with Panicking(1) as vm:
+        vm.start().wait_ready()
+        assert vm.out("uname -s") == "Linux"
+        assert "boots once more" in capsys.readouterr().err
+
+
+def test_a_second_panic_while_booting_fails():
+    with Panicking(2) as vm, pytest.raises(GuestError, match="Kernel panic"):
+        vm.start().wait_ready()
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -150,19 +151,35 @@ class VM:
         return self
 
     def wait_ready(self):
-        try:
-            self.agent.connect(BOOT_LIMIT[self.kernel])
-        except GuestError as e:
-            raise GuestError(f"{self.name}: {e}\n{self.last_words()}") from None
+        """Waits until it runs commands. A kernel that panics before is started once
+        more: nothing of ours is loaded yet, and TCG's CPUs rarely meet kernel code
+        that another is about to patch. Twice is a failure."""
+        for attempt in 1, 2:
+            try:
+                self.agent.connect(BOOT_LIMIT[self.kernel])
+                break
+            except GuestError as e:
+                words = f"{self.name}: {e}\n{self.last_words()}"
+                if attempt == 2 or not self.panicked():
+                    raise GuestError(words) from None
+                print(f"boots once more, its kernel panicked: {words}", file=sys.stderr)
+            self.stop()
+            self.console.rename(self.run_dir / "console-panicked")
+            self.start()
         self.boot_seconds = time.monotonic() - self.started
         return self
+
+    def panicked(self):
+        """Whether the kernel has said on the console that it ends."""
+        return self.console.exists() and \
+            "Kernel panic" in self.console.read_text(errors="replace")
 
     def last_words(self):
         """The end of what QEMU and the console said."""
         text = ""
         for f in (self.run_dir / "qemu.log", self.console):
             if f.exists():
-                lines = f.read_text(errors="replace").splitlines()[-15:]
+                lines = f.read_text(errors="replace").splitlines()[-40:]
                 text += f"--- {f.name} ---\n" + "\n".join(lines) + "\n"
         return text
 
@@ -283,7 +300,8 @@ class VM:
     def keep(self, directory):
         """Copies console, kernel log and QEMU's output to a directory."""
         directory.mkdir(parents=True, exist_ok=True)
-        for f in (self.console, self.run_dir / "qemu.log", *self.share.iterdir()):
+        for f in (*self.run_dir.glob("console*"), self.run_dir / "qemu.log",
+                  *self.share.iterdir()):
             if f.is_file():
                 shutil.copy(f, directory / f"{self.name}-{f.name}")
         try:
