@@ -15,6 +15,12 @@
 #include "switch.h"
 
 #define CONTROL_RESERVE	4096
+/*
+ * Above 1/8 (SONiC's dynamic_th of -3) PFC is unfair to many senders: those that are
+ * resumed while nothing is free get a frame in, and are paused again.
+ */
+#define ALPHA_LOSSLESS	0.125
+#define ALPHA_LOSSY	1.0
 
 /* Memory comes in three sizes, is kept when free, and is bounded by what may be charged. */
 static const uint32_t class_bytes[FRAME_CLASSES] = { 256, 2048, TERN_SWITCH_FRAME_MAX };
@@ -111,16 +117,23 @@ void switch_buffer_destroy(struct tern_switch *sw)
 	}
 }
 
-uint64_t switch_buffer_limit(const struct tern_switch *sw)
-{
-	if (sw->config.xoff_bytes)
-		return sw->config.xoff_bytes;
-	return (uint64_t)(sw->config.alpha * (double)(sw->shared_size - sw->shared_used));
-}
-
 static bool lossless(const struct tern_switch *sw, unsigned int priority)
 {
 	return sw->config.pfc_priorities >> priority & 1;
+}
+
+static double alpha(const struct tern_switch *sw, unsigned int priority)
+{
+	if (sw->config.alpha > 0)
+		return sw->config.alpha;
+	return lossless(sw, priority) ? ALPHA_LOSSLESS : ALPHA_LOSSY;
+}
+
+uint64_t switch_buffer_limit(const struct tern_switch *sw, unsigned int priority)
+{
+	if (sw->config.xoff_bytes)
+		return sw->config.xoff_bytes;
+	return (uint64_t)(alpha(sw, priority) * (double)(sw->shared_size - sw->shared_used));
 }
 
 static void note_use(struct tern_switch *sw, struct switch_queue *queue,
@@ -140,7 +153,7 @@ bool switch_buffer_admit(struct tern_switch *sw, struct switch_frame *held, uint
 	bool fits = held->charge <= sw->shared_size - sw->shared_used;
 	bool guarded = lossless(sw, held->priority);
 
-	if (fits && (!guarded || queue->shared + held->charge <= switch_buffer_limit(sw))) {
+	if (fits && (!guarded || queue->shared + held->charge <= switch_buffer_limit(sw, held->priority))) {
 		queue->shared += held->charge;
 		sw->shared_used += held->charge;
 		held->in_headroom = false;
@@ -174,6 +187,6 @@ void switch_buffer_release(struct tern_switch *sw, struct switch_frame *held, ui
 	 * XON at half of what XOFF was sent at, so that there is not a pause
 	 * for each frame. Who holds nothing may always send.
 	 */
-	if (queue->xoff && !queue->headroom && queue->shared <= switch_buffer_limit(sw) / 2)
+	if (queue->xoff && !queue->headroom && queue->shared <= switch_buffer_limit(sw, held->priority) / 2)
 		switch_pfc_xoff(sw, held->in_port, held->priority, false, now);
 }

@@ -37,7 +37,7 @@ static bool over_limit(const struct tern_switch *sw, const struct switch_frame *
 		       uint64_t depth)
 {
 	return !(sw->config.pfc_priorities >> held->priority & 1) &&
-	       depth + held->charge > switch_buffer_limit(sw);
+	       depth + held->charge > switch_buffer_limit(sw, held->priority);
 }
 
 void switch_egress_queue(struct tern_switch *sw, unsigned int number, struct switch_frame *held,

@@ -7,7 +7,7 @@
 
 #include "switch.h"
 
-#define BUFFER_DEFAULT		(UINT64_C(2) << 20)
+#define SHARED_DEFAULT		(UINT64_C(2) << 20)
 #define HEADROOM_DEFAULT	(UINT64_C(64) << 10)
 #define AGEING_DEFAULT_NS	UINT64_C(300000000000)	/* 802.1Q, 8.8.3 */
 #define ALPHA_MAX		64.0
@@ -67,8 +67,8 @@ static const char *config_fault(const struct tern_switch *sw)
 		return "1 to 64 ports";
 	if (config->buffer_bytes > TERN_SWITCH_BUFFER_MAX)
 		return "the buffer is above 1 GiB";
-	if (!(config->alpha > 0 && config->alpha <= ALPHA_MAX))
-		return "alpha must be above 0, and 64 at most";
+	if (!(config->alpha >= 0 && config->alpha <= ALPHA_MAX))
+		return "alpha must not be below 0, and 64 at most";
 	if (config->average_shift > AVERAGE_SHIFT_MAX)
 		return "the average's shift is above 16";
 	for (unsigned int i = 0; i < PRIORITIES; i++) {
@@ -88,15 +88,18 @@ static const char *config_fault(const struct tern_switch *sw)
 static bool divide_buffer(struct tern_switch *sw)
 {
 	unsigned int guarded = (unsigned int)__builtin_popcount(sw->config.pfc_priorities);
+	uint64_t headroom;
 
 	/* No product is larger than 64 * 8 * the buffer's maximum. */
-	if (sw->config.headroom_bytes > sw->config.buffer_bytes)
+	if (sw->config.headroom_bytes > TERN_SWITCH_BUFFER_MAX)
 		return false;
-	if (guarded * sw->config.ports * sw->config.headroom_bytes +
-	    TERN_SWITCH_FRAME_MAX > sw->config.buffer_bytes)
+	headroom = guarded * sw->config.ports * sw->config.headroom_bytes;
+	if (!sw->config.buffer_bytes)
+		sw->config.buffer_bytes = SHARED_DEFAULT + headroom;
+	if (sw->config.buffer_bytes > TERN_SWITCH_BUFFER_MAX ||
+	    headroom + TERN_SWITCH_FRAME_MAX > sw->config.buffer_bytes)
 		return false;
-	sw->shared_size = sw->config.buffer_bytes -
-			  guarded * sw->config.ports * sw->config.headroom_bytes;
+	sw->shared_size = sw->config.buffer_bytes - headroom;
 	return true;
 }
 
@@ -114,14 +117,10 @@ struct tern_switch *tern_switch_create(const struct tern_switch_config *config,
 	sw->config = *config;
 	sw->ops = *ops;
 	sw->host = host;
-	if (!sw->config.buffer_bytes)
-		sw->config.buffer_bytes = BUFFER_DEFAULT;
 	if (!sw->config.headroom_bytes)
 		sw->config.headroom_bytes = HEADROOM_DEFAULT;
 	if (!sw->config.ageing_ns)
 		sw->config.ageing_ns = AGEING_DEFAULT_NS;
-	if (sw->config.alpha == 0)
-		sw->config.alpha = 1;
 	fault = config_fault(sw);
 	if (!fault && !divide_buffer(sw))
 		fault = "the buffer has no room for each lossless port and priority";

@@ -141,8 +141,8 @@ void switch_entry_put(struct tern_switch *sw, struct switch_entry *entry);
 bool switch_buffer_admit(struct tern_switch *sw, struct switch_frame *held, uint64_t now);
 /* It has left by all ports. */
 void switch_buffer_release(struct tern_switch *sw, struct switch_frame *held, uint64_t now);
-/* The limit of an egress queue of a lossy priority. */
-uint64_t switch_buffer_limit(const struct tern_switch *sw);
+/* Of what a port holds of a lossless priority, and of an egress queue of a lossy one. */
+uint64_t switch_buffer_limit(const struct tern_switch *sw, unsigned int priority);
 void switch_buffer_destroy(struct tern_switch *sw);
 
 /* egress.c */

@@ -60,14 +60,14 @@ struct tern_switch_port_config {
 
 struct tern_switch_config {
 	unsigned int ports;
-	uint64_t buffer_bytes;		/* shared by all; 0: 2 MiB */
+	uint64_t buffer_bytes;		/* shared by all; 0: 2 MiB and all headroom */
 	uint8_t pfc_priorities;		/* bit p: priority p is lossless */
 	/*
 	 * What one (port, lossless priority) may hold before XOFF, and one
 	 * egress queue of a lossy priority before frames are dropped: alpha
 	 * times what is free; with @xoff_bytes that many bytes instead.
 	 */
-	double alpha;			/* 0: 1; above 1/8 PFC is unfair to many senders */
+	double alpha;			/* 0: 1, and 1/8 if lossless: above PFC is unfair to many */
 	uint64_t xoff_bytes;
 	uint64_t headroom_bytes;	/* per port and lossless priority; 0: 64 KiB */
 	uint8_t average_shift;		/* depth is averaged by 2^-n per frame; 0: instantaneous */

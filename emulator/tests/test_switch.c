@@ -401,8 +401,23 @@ TERN_TEST(bad_configurations)
 	REFUSED(priorities[1].kmin, 1);
 	REFUSED(priorities[1].pmax, 2);
 	good.pfc_priorities = 0xff;
+	good.buffer_bytes = 2 << 20;
 	REFUSED(headroom_bytes, 200000);
 	REFUSED(priorities[7].wred_drop, true);
+}
+
+/* Without a word of buffers there is headroom for all that is lossless. */
+TERN_TEST(default_buffer)
+{
+	struct tern_switch_config config = { .ports = 64, .pfc_priorities = 0xff };
+	struct tern_switch_buffer_statistics buffer;
+	struct bench bench;
+
+	bench_create(&bench, &config);
+	tern_switch_get_buffer(bench.sw, &buffer);
+	CHECK_EQ(buffer.shared_size, 2 << 20);
+	CHECK_EQ(buffer.size, (2 << 20) + 64 * 8 * (64 << 10));
+	bench_destroy(&bench);
 }
 
 /* A port is changed while the others work on; what is refused changes nothing. */

@@ -490,7 +490,7 @@ TERN_TEST(ternctl_shows_switches)
 		 directory, directory, program, program);
 	text = output_of(command);
 	CHECK(text);
-	CHECK(strstr(text, "switch s: buffer 0 of 2097152 bytes used"));
+	CHECK(strstr(text, "switch s: buffer 0 of 2359296 bytes used"));
 	CHECK(strstr(text, "lossless priorities: 3+4, 0 addresses\n"));
 	CHECK(strstr(text, "   1  100G   down     -"));
 	CHECK(strstr(text, "ternctl: switch: there is no switch \"x\"\n"));
