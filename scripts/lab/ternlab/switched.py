@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Virtual machines whose NICs are at one switch of one ternd."""
+
+from .nic import Tern
+from .ternd import Ternd
+from .vm import VM, boot
+
+NET = "192.0.2."
+NET6 = "fd00::"
+
+
+class Switched:
+    """VMs with a tern NIC each, at ports 0, 1, ... of the switch "s".
+
+    names    of the VMs and their NICs
+    switch   further options of --switch
+    speed    of the NICs' links, Mbit/s
+    """
+
+    def __init__(self, names, switch, speed, kernel="stock", build="emulator"):
+        nics = [(name, f"speed={speed},link=switch:s:{n}") for n, name in enumerate(names)]
+        self.ternd = Ternd(nics, ["--switch", f"name=s,ports={len(names)},speed={speed},{switch}"],
+                           build)
+        self.vms = [VM(name, kernel, terns=[self.ternd.socket(name)]) for name in names]
+
+    def start(self):
+        self.ternd.start()
+        boot(*self.vms)
+        return self
+
+    def install(self):
+        """The provider and the modules."""
+        for vm in self.vms:
+            Tern.install_provider(vm)
+            Tern.load(vm)
+
+    def nics(self, mtu=1500):
+        """The NICs, with addresses."""
+        return [Tern.find(vm).configure(f"{NET}{n}", f"{NET6}{n}", mtu)
+                for n, vm in enumerate(self.vms, 1)]
+
+    def switch(self):
+        """What the switch says of itself."""
+        answer, = self.ternd.ask("switch", switch="s")["switches"]
+        return answer
+
+    def remove(self):
+        for vm in self.vms:
+            vm.remove()
+        self.ternd.remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.remove()
