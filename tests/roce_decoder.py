@@ -19,8 +19,10 @@ EXTENSIONS = {
     0x09: 4, 0x0A: 16, 0x0B: 20, 0x0C: 16, 0x0D: 4, 0x0E: 0, 0x0F: 4, 0x10: 4, 0x11: 4,
     0x12: 12, 0x13: 28, 0x14: 28, 0x16: 4, 0x17: 4, 0x20: 0, 0x21: 0, 0x22: 0, 0x23: 4,
     0x24: 0, 0x25: 4, 0x26: 16, 0x27: 0, 0x28: 0, 0x29: 4, 0x2A: 16, 0x2B: 20, 0x64: 8,
-    0x65: 12,
+    0x65: 12, 0x81: 16,
 }
+CNP = 0x81
+BECN = 0x40
 
 
 class Malformed(Exception):
@@ -47,18 +49,23 @@ class Packet:
     payload: bytes = b""
 
 
-def frames(path):
-    """The frames of a pcap file."""
+def timed_frames(path):
+    """(nanoseconds, frame) of each that a pcap file has whole."""
     with open(path, "rb") as file:
         magic = file.read(4)
-        order = {b"\xd4\xc3\xb2\xa1": "<", b"\x4d\x3c\xb2\xa1": "<",
-                 b"\xa1\xb2\xc3\xd4": ">", b"\xa1\xb2\x3c\x4d": ">"}[magic]
+        order, unit = {b"\xd4\xc3\xb2\xa1": ("<", 1000), b"\x4d\x3c\xb2\xa1": ("<", 1),
+                       b"\xa1\xb2\xc3\xd4": (">", 1000), b"\xa1\xb2\x3c\x4d": (">", 1)}[magic]
         file.read(20)
         while header := file.read(16):
-            _, _, kept, length = struct.unpack(order + "IIII", header)
+            seconds, part, kept, length = struct.unpack(order + "IIII", header)
             frame = file.read(kept)
             if kept == length:
-                yield frame
+                yield seconds * 10**9 + part * unit, frame
+
+
+def frames(path):
+    """The frames of a pcap file."""
+    return (frame for _, frame in timed_frames(path))
 
 
 def _require(condition, what):
@@ -109,8 +116,12 @@ def _transport(packet, masked, inner):
     packet.opcode = inner[0]
     packet.destination_qpn = int.from_bytes(inner[5:8], "big")
     packet.psn = int.from_bytes(inner[9:12], "big")
-    _require(inner[8] & 0x7F == 0 and inner[4] == 0, "reserved bits of the BTH")
     _require(packet.opcode in EXTENSIONS, f"opcode {packet.opcode:#x}")
+    # A CNP says that it is one by BECN, too, and has 16 bytes of zeros (A17.9.3).
+    congestion = BECN if packet.opcode == CNP else 0
+    _require(inner[8] & 0x7F == 0 and inner[4] == congestion, "reserved bits of the BTH")
+    _require(packet.opcode != CNP or (len(inner) == 32 and not any(inner[12:28])),
+             "what a CNP has")
     start, pad = 12 + EXTENSIONS[packet.opcode], flags >> 4 & 3
     _require(len(inner) >= start + pad + 4, "shorter than its headers")
     packet.payload = inner[start:len(inner) - 4 - pad]
