@@ -210,6 +210,43 @@ static void dcb_buffer_limits(struct kunit *test)
 	dcb_expect_refused(test, tern_dcb_set_buffer(&dcb->settings, &buffer, &dcb->why), -EINVAL);
 }
 
+/* Who changes one direction gives the other back as it was, after lldpad gave both. */
+static void dcb_receive_bandwidths(struct kunit *test)
+{
+	struct dcb_context *dcb = test->priv;
+	struct ieee_ets ets = {
+		.tc_tsa = { 2, 2 }, .tc_tx_bw = { 40, 60 }, .tc_rx_bw = { 40, 60 },
+	};
+
+	KUNIT_ASSERT_EQ(test, tern_dcb_set_ets(&dcb->settings, &ets, &dcb->why), 0);
+	ets.tc_tx_bw[0] = 30;
+	ets.tc_tx_bw[1] = 70;
+	KUNIT_ASSERT_EQ(test, tern_dcb_set_ets(&dcb->settings, &ets, &dcb->why), 0);
+	KUNIT_EXPECT_EQ(test, dcb->settings.ets.tc_rx_bw[0], 40);
+	dcb->before = dcb->settings;
+	ets.tc_rx_bw[0] = 41;
+	dcb_expect_refused(test, tern_dcb_set_ets(&dcb->settings, &ets, &dcb->why), -EOPNOTSUPP);
+}
+
+/* No bytes at all leave the division to the driver again. */
+static void dcb_buffers_by_themselves(struct kunit *test)
+{
+	struct dcb_context *dcb = test->priv;
+	struct dcbnl_buffer before, set = { .buffer_size = { DCB_BYTES } }, none = {}, shown;
+
+	tern_dcb_get_buffer(&dcb->settings, DCB_BYTES, &before);
+	KUNIT_ASSERT_EQ(test, tern_dcb_set_buffer(&dcb->settings, &set, &dcb->why), 0);
+	dcb->settings.pfc = BIT(3);
+	tern_dcb_get_buffer(&dcb->settings, DCB_BYTES, &shown);
+	KUNIT_EXPECT_EQ(test, shown.prio2buffer[3], 0);
+	KUNIT_ASSERT_EQ(test, tern_dcb_set_buffer(&dcb->settings, &none, &dcb->why), 0);
+	tern_dcb_get_buffer(&dcb->settings, DCB_BYTES, &shown);
+	KUNIT_EXPECT_EQ(test, shown.prio2buffer[3], 1);
+	dcb->settings.pfc = 0;
+	tern_dcb_get_buffer(&dcb->settings, DCB_BYTES, &shown);
+	KUNIT_EXPECT_MEMEQ(test, &shown, &before, sizeof(shown));
+}
+
 static int dcb_app(struct dcb_context *dcb, u8 selector, u16 protocol, u8 priority, bool add)
 {
 	const struct dcb_app app = { selector, priority, protocol };
@@ -402,6 +439,8 @@ static struct kunit_case dcb_cases[] = {
 	KUNIT_CASE(dcb_pfc_makes_a_lossless_buffer),
 	KUNIT_CASE(dcb_pfc_refused),
 	KUNIT_CASE(dcb_buffer_limits),
+	KUNIT_CASE(dcb_buffers_by_themselves),
+	KUNIT_CASE(dcb_receive_bandwidths),
 	KUNIT_CASE(dcb_apps),
 	KUNIT_CASE(dcb_apps_refused),
 	KUNIT_CASE(dcb_trust),

@@ -215,6 +215,115 @@ def test_received_pauses_are_counted(port, ends):
     dcb(port, "pfc", "set DEV prio-pfc all:off")
 
 
+def set_much(nic, tool):
+    """Something of everything; returns what undoes it."""
+    dev, pci = f"dev {nic.netdev}", f"pci/{nic.slot}"
+    nic.vm.run(
+        f"dcb pfc set {dev} prio-pfc 3:on delay 20000 && dcb ets set {dev} prio-tc 3:1 6:2 "
+        f"tc-tsa 0:ets 1:ets tc-bw 0:30 1:70 && dcb maxrate set {dev} tc-maxrate 2:5Gbit && "
+        f"dcb buffer set {dev} prio-buffer 3:2 buffer-size 0:600KB 1:0 2:300KB && "
+        f"dcb app add {dev} dscp-prio 26:3 dgram-port-prio 4791:3 pcp-prio 5nd:2 default-prio 1 && "
+        f"dcb apptrust set {dev} order dscp pcp && "
+        f"dcb rewr add {dev} prio-dscp 3:26 prio-pcp 2:5nd && "
+        f"{tool} qcn set {dev} prio 3 enable on ai-rate 50 && "
+        f"devlink dev param set {pci} name np_cnp_dscp value 46 cmode runtime")
+    return (f"dcb buffer set {dev} prio-buffer all:0 buffer-size all:0; "
+            f"dcb pfc set {dev} prio-pfc all:off delay 32768; "
+            f"dcb ets set {dev} tc-tsa all:strict tc-bw all:0 prio-tc all:0; "
+            f"dcb maxrate set {dev} tc-maxrate all:0; "
+            f"dcb app del {dev} dscp-prio 26:3 dgram-port-prio 4791:3 pcp-prio 5nd:2 "
+            f"default-prio 1; dcb apptrust set {dev} order pcp; "
+            f"dcb rewr del {dev} prio-dscp 3:26 prio-pcp 2:5nd; "
+            f"{tool} qcn set {dev} prio 3 enable off ai-rate 40; "
+            f"devlink dev param set {pci} name np_cnp_dscp value 48 cmode runtime")
+
+
+def everything(nic, tool, where=""):
+    """What dcb, tern-dcb and devlink show of a NIC."""
+    dev = f"dev {nic.netdev}"
+    shows = [f"dcb -N {what} show {dev}"
+             for what in ("pfc", "ets", "maxrate", "buffer", "app", "apptrust", "rewr")]
+    shows.append(f"{tool} qcn show {dev}")
+    return nic.vm.out(f"{where} sh -c '{' && '.join(shows)}'") + \
+        nic.vm.out(f"devlink dev param show pci/{nic.slot} name np_cnp_dscp")
+
+
+def test_settings_outlive_a_reset(ends, tool):
+    port = ends[0]
+    fresh = everything(port, tool)
+    undo = set_much(port, tool)
+    before = everything(port, tool)
+    assert before != fresh
+    port.vm.run(f"echo 1 > /sys/bus/pci/devices/{port.slot}/reset")
+    assert everything(port, tool) == before
+    port.vm.run(undo)
+    assert everything(port, tool) == fresh
+
+
+def test_settings_go_along_to_a_namespace(ends, tool):
+    """The core keeps APP and rewrite entries by interface index, which changes here."""
+    nic = ends[1]
+    vm, name = nic.vm, nic.netdev
+    fresh = everything(nic, tool)
+    undo = set_much(nic, tool)
+    before = everything(nic, tool)
+    index = vm.out(f"cat /sys/class/net/{name}/ifindex")
+    # Somebody else has the index there.
+    vm.run(f"ip netns add other && ip -n other link add name taken index {index} type dummy && "
+           f"ip link set {name} netns other")
+    try:
+        inside = "ip netns exec other"
+        assert vm.out(f"{inside} cat /sys/class/net/{name}/ifindex") != index
+        assert everything(nic, tool, inside) == before
+    finally:
+        vm.run(f"ip -n other link set {name} netns 1; ip netns del other")
+        nic.configure(nic.address, nic.address6)
+    assert everything(nic, tool) == before
+    vm.run(undo)
+    assert everything(nic, tool) == fresh
+
+
+def guide(nic):
+    """The commands of the guide in Documentation/lossless.rst, for a NIC."""
+    text = (paths.TOP / "Documentation/lossless.rst").read_text()
+    text = text.split(".. guide: begin")[1].split(".. guide: end")[0]
+    for line in re.findall(r"^ {8}(\S.*)", text, re.MULTILINE):
+        line = re.sub(r"^tern-dcb", "/tern/build/tools/tern-dcb", line)
+        yield re.sub(r"\bPCI\b", nic.slot, re.sub(r"\bDEV\b", nic.netdev,
+                                                   re.sub(r"\bRDMA\b", nic.ibdev, line)))
+
+
+def test_guide(ends, tool):
+    """Each command is taken, and what they lead to is what the guide says."""
+    nic = ends[0]
+    fresh = everything(nic, tool)
+    dev, pci = f"dev {nic.netdev}", f"pci/{nic.slot}"
+    commands = list(guide(nic))
+    assert len(commands) > 25
+    nic.vm.run("mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config")
+    try:
+        for command in commands:
+            nic.vm.run(command)
+        assert [i for i, on in enumerate(shown(nic, "pfc")["prio_pfc"]) if on] == [3]
+        assert shown(nic, "ets")["tc_bw"][:3] == [50, 50, 0]
+        assert json.loads(nic.vm.out(f"{tool} qcn show {dev} -j"))[3]["enable"] is True
+        # RoCE whose program says nothing has the priority, and so says the DSCP.
+        before = counter(nic, "tx_prio3_packets")
+        programs.perftest("ib_write_bw", ends[1], nic, 4096, "-n 50")
+        assert counter(nic, "tx_prio3_packets") - before >= 50
+    finally:
+        nic.vm.run(
+            f"dcb pfc set {dev} prio-pfc all:off; dcb apptrust set {dev} order pcp; "
+            f"dcb ets set {dev} tc-tsa all:strict tc-bw all:0 prio-tc all:0; "
+            f"dcb app del {dev} dscp-prio 26:3 48:6 dgram-port-prio 4791:3; "
+            f"dcb rewr del {dev} prio-dscp 3:26; "
+            f"{tool} qcn set {dev} prio 3 enable off ai-rate 40 hai-rate 400; "
+            f"devlink dev param set {pci} name pfc_storm_limit value 0 cmode runtime; "
+            f"echo 0 > /sys/kernel/config/rdma_cm/{nic.ibdev}/ports/1/default_roce_tos; "
+            f"rmdir /sys/kernel/config/rdma_cm/{nic.ibdev}")
+    assert everything(nic, tool) == fresh
+
+
 def hw_counter(nic, name):
     return int(nic.vm.out(f"cat /sys/class/infiniband/{nic.ibdev}/ports/1/hw_counters/{name}"))
 

@@ -302,6 +302,7 @@ int tern_dcb_create(struct tern_netdev *priv)
 	struct tern_dcb_limits limits = tern_dcb_limits(priv, priv->netdev->mtu);
 	struct tern_dcb *dcb;
 	const char *why;
+	int err;
 
 	dcb = kzalloc(sizeof(*dcb), GFP_KERNEL);
 	if (!dcb)
@@ -313,13 +314,19 @@ int tern_dcb_create(struct tern_netdev *priv)
 	dcb->mtu = priv->netdev->mtu;
 	priv->dcb = dcb;
 	tern_dcbnl_init(priv);
-	return 0;
+	err = tern_dcb_tables_init(priv);
+	if (!err)
+		return 0;
+	priv->dcb = NULL;
+	kfree(dcb);
+	return err;
 }
 
 void tern_dcb_destroy(struct tern_netdev *priv)
 {
 	if (!priv->dcb)
 		return;
+	tern_dcb_tables_exit(priv);
 	mutex_destroy(&priv->dcb->lock);
 	kfree(priv->dcb);
 	priv->dcb = NULL;

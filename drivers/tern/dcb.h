@@ -4,6 +4,7 @@
 #define TERN_DCB_H
 
 #include <linux/mutex.h>
+#include <linux/notifier.h>
 
 #include "adapter.h"
 #include "dcb_translate.h"
@@ -21,6 +22,8 @@ struct tern_netdev;
  * @paused: priorities that were paused lately; health work writes it
  * @obeys: pauses can come at all; read without the lock
  * @statistics: as health work saw them last
+ * @netdev: whose it is
+ * @netdev_notifier: knows when @netdev gets another interface index
  */
 struct tern_dcb {
 	/* see above */
@@ -33,6 +36,8 @@ struct tern_dcb {
 	u8 paused;
 	bool obeys;
 	struct tern_priority_statistics statistics;
+	struct net_device *netdev;
+	struct notifier_block netdev_notifier;
 };
 
 /**
@@ -62,10 +67,17 @@ unsigned int tern_dcb_queue_set(const struct tern_dcb *dcb, const struct sk_buff
 /* dcbnl.c */
 #ifdef CONFIG_DCB
 void tern_dcbnl_init(struct tern_netdev *priv);
-void tern_dcbnl_exit(struct tern_netdev *priv);
+/* dcb_tables.c, before the netdev is registered and after it was unregistered */
+int tern_dcb_tables_init(struct tern_netdev *priv);
+void tern_dcb_tables_exit(struct tern_netdev *priv);
 #else
 static inline void tern_dcbnl_init(struct tern_netdev *priv) {}
-static inline void tern_dcbnl_exit(struct tern_netdev *priv) {}
+static inline int tern_dcb_tables_init(struct tern_netdev *priv)
+{
+	return 0;
+}
+
+static inline void tern_dcb_tables_exit(struct tern_netdev *priv) {}
 #endif
 
 /* devlink_params.c */

@@ -11,9 +11,6 @@
 
 #include "dcb_translate.h"
 
-/* InfiniBand Architecture, annexes A16 and A17 */
-#define TERN_ROCE_ETHERTYPE	0x8915
-#define TERN_ROCE_UDP_PORT	4791
 
 #define TERN_KBPS_PER_MBPS	1000
 
@@ -81,8 +78,12 @@ int tern_dcb_set_ets(struct tern_dcb_settings *settings, const struct ieee_ets *
 	if (shared && sum != 100)
 		return tern_dcb_refuse(-EINVAL, "the ETS classes' bandwidths are not 100 percent",
 				       why);
-	/* LLDP agents give the same for both directions; nothing schedules what comes in. */
-	if (receive && memcmp(ets->tc_rx_bw, ets->tc_tx_bw, sizeof(ets->tc_rx_bw)))
+	/*
+	 * Nothing schedules what comes in. LLDP agents give the same for both
+	 * directions, and who changes one gives back what the other was.
+	 */
+	if (receive && memcmp(ets->tc_rx_bw, ets->tc_tx_bw, sizeof(ets->tc_rx_bw)) &&
+	    memcmp(ets->tc_rx_bw, settings->ets.tc_rx_bw, sizeof(ets->tc_rx_bw)))
 		return tern_dcb_refuse(-EOPNOTSUPP, "receiving has no bandwidths of its own", why);
 	if (ets->cbs)
 		return tern_dcb_refuse(-EOPNOTSUPP, "there is no credit based shaper", why);
@@ -126,6 +127,11 @@ int tern_dcb_set_buffer(struct tern_dcb_settings *settings, const struct dcbnl_b
 {
 	unsigned int i;
 
+	/* No bytes at all: the buffers that PFC needs are divided by themselves again. */
+	if (!memchr_inv(buffer->buffer_size, 0, sizeof(buffer->buffer_size))) {
+		settings->buffers_set = false;
+		return 0;
+	}
 	for (i = 0; i < TERN_PRIORITIES; i++) {
 		if (buffer->prio2buffer[i] >= TERN_RECEIVE_BUFFERS)
 			return tern_dcb_refuse(-ERANGE, "a buffer is above 7", why);

@@ -15,6 +15,10 @@
 /* The allowance for the way of a pause that nobody has set, in bits: 4 KiB. */
 #define TERN_PFC_DELAY_DEFAULT	32768
 
+/* What RoCE goes by in an APP table: InfiniBand Architecture, annexes A16 and A17 */
+#define TERN_ROCE_ETHERTYPE	0x8915
+#define TERN_ROCE_UDP_PORT	4791
+
 /**
  * struct tern_apps - the APP table; a bit for each priority that an entry gives
  * @dscp: by DSCP

@@ -414,24 +414,6 @@ static int tern_dcbnl_delrewr(struct net_device *netdev, struct dcb_app *app)
 				tern_edit_remove_rewrite, app);
 	return err ?: dcb_delrewr(netdev, app);
 }
-
-/* The core forgets the APP table of an interface that goes, but not this one. */
-static void tern_dcbnl_flush_rewrites(struct tern_netdev *priv)
-{
-	const struct tern_rewrites *rewrites = &priv->dcb->settings.rewrites;
-	struct dcb_app app;
-
-	for (app.priority = 0; app.priority < TERN_PRIORITIES; app.priority++) {
-		app.selector = IEEE_8021QAZ_APP_SEL_DSCP;
-		for (app.protocol = 0; app.protocol < TERN_DSCPS; app.protocol++)
-			if (rewrites->dscp[app.priority] & BIT_ULL(app.protocol))
-				dcb_delrewr(priv->netdev, &app);
-		app.selector = DCB_APP_SEL_PCP;
-		for (app.protocol = 0; app.protocol < TERN_PCPS; app.protocol++)
-			if (rewrites->pcp[app.priority] & BIT(app.protocol))
-				dcb_delrewr(priv->netdev, &app);
-	}
-}
 #endif
 
 static const struct dcbnl_rtnl_ops tern_dcbnl_ops = {
@@ -476,11 +458,4 @@ void tern_dcbnl_init(struct tern_netdev *priv)
 	if (tern_has(tern, TERN_FEATURE_PFC) || tern_has(tern, TERN_FEATURE_ETS) ||
 	    tern_has(tern, TERN_FEATURE_ECN))
 		priv->netdev->dcbnl_ops = &tern_dcbnl_ops;
-}
-
-void tern_dcbnl_exit(struct tern_netdev *priv)
-{
-#ifdef TERN_HAVE_DCB_REWR
-	tern_dcbnl_flush_rewrites(priv);
-#endif
 }

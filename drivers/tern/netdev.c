@@ -418,7 +418,6 @@ void tern_netdev_unregister(struct tern_adapter *adapter)
 {
 	struct tern_netdev *priv = netdev_priv(adapter->device.netdev);
 
-	tern_dcbnl_exit(priv);
 	unregister_netdev(adapter->device.netdev);
 	cancel_work_sync(&priv->filter_work);
 	cancel_work_sync(&priv->restart_work);
