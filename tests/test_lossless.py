@@ -307,15 +307,14 @@ def test_guide(ends, tool):
         assert [i for i, on in enumerate(shown(nic, "pfc")["prio_pfc"]) if on] == [3]
         assert shown(nic, "ets")["tc_bw"][:3] == [50, 50, 0]
         assert json.loads(nic.vm.out(f"{tool} qcn show {dev} -j"))[3]["enable"] is True
-        # RoCE whose program says nothing has the priority, and so says the DSCP.
         before = counter(nic, "tx_prio3_packets")
-        programs.perftest("ib_write_bw", ends[1], nic, 4096, "-n 50")
+        programs.perftest("ib_write_bw", ends[1], nic, 4096, "-n 50 --tclass=104")
         assert counter(nic, "tx_prio3_packets") - before >= 50
     finally:
         nic.vm.run(
             f"dcb pfc set {dev} prio-pfc all:off; dcb apptrust set {dev} order pcp; "
             f"dcb ets set {dev} tc-tsa all:strict tc-bw all:0 prio-tc all:0; "
-            f"dcb app del {dev} dscp-prio 26:3 48:6 dgram-port-prio 4791:3; "
+            f"dcb app del {dev} dscp-prio 26:3 48:6; "
             f"dcb rewr del {dev} prio-dscp 3:26; "
             f"{tool} qcn set {dev} prio 3 enable off ai-rate 40 hai-rate 400; "
             f"devlink dev param set {pci} name pfc_storm_limit value 0 cmode runtime; "
