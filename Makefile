@@ -9,6 +9,7 @@ LAB = scripts/lab/enter
 help:
 	@echo 'Tern, an open RoCE NIC. Targets:'
 	@echo '  demo             two virtual machines doing RDMA over two Tern NICs'
+	@echo '  demo-lossless    three of them at a switch: PFC and ECN, a table and plots'
 	@echo '  check            every test and lint; the gate'
 	@echo '  check-fast       the part of it that boots no virtual machine'
 	@echo '  check-soak       the long proofs'
@@ -26,8 +27,8 @@ help:
 	@echo 'modules needs only kernel headers. The others make the lab at first'
 	@echo 'use, as root; they take 3 minutes longer then, and check 15 more.'
 
-demo:
-	scripts/demo
+demo demo-lossless:
+	scripts/$@
 
 check check-fast check-soak check-rdma-core:
 	scripts/check $@
@@ -67,5 +68,5 @@ lab-debug: lab
 clean:
 	rm -rf build
 
-.PHONY: help demo check check-fast check-soak check-rdma-core lint bench shell \
+.PHONY: help demo demo-lossless check check-fast check-soak check-rdma-core lint bench shell \
 	modules modules_install provider ternd tools lab lab-debug clean
