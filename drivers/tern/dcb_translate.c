@@ -11,7 +11,6 @@
 
 #include "dcb_translate.h"
 
-
 #define TERN_KBPS_PER_MBPS	1000
 
 static_assert(IEEE_8021QAZ_MAX_TCS == TERN_TRAFFIC_CLASSES);

@@ -152,8 +152,9 @@ bool switch_buffer_admit(struct tern_switch *sw, struct switch_frame *held, uint
 	struct switch_queue *queue = &port->queue[held->priority];
 	bool fits = held->charge <= sw->shared_size - sw->shared_used;
 	bool guarded = lossless(sw, held->priority);
+	uint64_t limit = switch_buffer_limit(sw, held->priority);
 
-	if (fits && (!guarded || queue->shared + held->charge <= switch_buffer_limit(sw, held->priority))) {
+	if (fits && (!guarded || queue->shared + held->charge <= limit)) {
 		queue->shared += held->charge;
 		sw->shared_used += held->charge;
 		held->in_headroom = false;
@@ -187,6 +188,7 @@ void switch_buffer_release(struct tern_switch *sw, struct switch_frame *held, ui
 	 * XON at half of what XOFF was sent at, so that there is not a pause
 	 * for each frame. Who holds nothing may always send.
 	 */
-	if (queue->xoff && !queue->headroom && queue->shared <= switch_buffer_limit(sw, held->priority) / 2)
+	if (queue->xoff && !queue->headroom &&
+	    queue->shared <= switch_buffer_limit(sw, held->priority) / 2)
 		switch_pfc_xoff(sw, held->in_port, held->priority, false, now);
 }
