@@ -47,7 +47,7 @@ void switch_egress_queue(struct tern_switch *sw, unsigned int number, struct swi
 	struct switch_queue *queue = &port->queue[held->priority];
 	struct tern_switch_queue_statistics *statistics =
 		&port->statistics.priority[held->priority];
-	enum switch_verdict verdict = switch_marking(sw, number, held);
+	enum switch_verdict verdict = switch_marking(sw, number, held, now);
 	struct switch_entry *entry = NULL;
 
 	if (verdict == SWITCH_DROP) {
@@ -80,7 +80,8 @@ void switch_egress_queue(struct tern_switch *sw, unsigned int number, struct swi
 	switch_egress_kick(sw, number, now);
 }
 
-static struct switch_entry *dequeue(struct switch_port *port, unsigned int priority)
+static struct switch_entry *dequeue(struct switch_port *port, unsigned int priority,
+				    uint64_t now)
 {
 	struct switch_queue *queue = &port->queue[priority];
 	struct switch_entry *entry = queue->first;
@@ -88,6 +89,7 @@ static struct switch_entry *dequeue(struct switch_port *port, unsigned int prior
 	queue->first = entry->next;
 	if (!queue->first) {
 		queue->last = NULL;
+		queue->idle_since = now;
 		port->backlog &= (uint8_t)~(1u << priority);
 	}
 	entry->next = NULL;
@@ -213,7 +215,7 @@ static void start(struct tern_switch *sw, unsigned int number, uint64_t now)
 		priority = pick(sw, port);
 		if (priority < 0)
 			return;
-		entry = dequeue(port, (unsigned int)priority);
+		entry = dequeue(port, (unsigned int)priority, now);
 		port->statistics.priority[priority].tx_packets++;
 		port->statistics.priority[priority].tx_bytes += entry->length;
 	}
@@ -331,7 +333,7 @@ void switch_egress_flush(struct tern_switch *sw, unsigned int number, uint64_t n
 
 	while (port->backlog) {
 		unsigned int priority = first_bit(port->backlog);
-		struct switch_entry *entry = dequeue(port, priority);
+		struct switch_entry *entry = dequeue(port, priority, now);
 
 		port->statistics.priority[priority].tx_drops++;
 		switch_egress_sent(sw, entry->frame, now);

@@ -3,6 +3,8 @@
  * Tern: the switch's active queue management: WRED and ECN marking (RFC 3168)
  * by the depth of the egress queue that a frame joins.
  */
+#include <math.h>
+
 #include "switch.h"
 
 #define ECN_MASK	0x03
@@ -17,8 +19,29 @@ static uint8_t ecn_of(const struct switch_frame *held)
 	return ip[0] >> 4 == 4 ? ip[1] & ECN_MASK : ip[1] >> 4 & ECN_MASK;
 }
 
+/*
+ * The average after one more frame. While nothing waited it fell as if as many
+ * frames like this one had found that, as the link could have sent (Floyd and
+ * Jacobson, "Random Early Detection Gateways", section 4).
+ */
+static double average_depth(const struct tern_switch *sw, unsigned int port,
+			    const struct switch_queue *queue, double depth, uint32_t bytes,
+			    uint64_t now)
+{
+	uint64_t mbps = sw->config.port[port].speed_mbps;
+	double weight = 1.0 / (double)(1u << sw->config.average_shift);
+	double average = queue->average;
+
+	if (!queue->first && !mbps)
+		average = 0;
+	else if (!queue->first)
+		average *= pow(1 - weight, (double)(now - queue->idle_since) * (double)mbps /
+			       (8000.0 * bytes));
+	return average + (depth - average) * weight;
+}
+
 enum switch_verdict switch_marking(struct tern_switch *sw, unsigned int port,
-				   const struct switch_frame *held)
+				   const struct switch_frame *held, uint64_t now)
 {
 	const struct tern_switch_priority_config *config = &sw->config.priorities[held->priority];
 	struct switch_queue *queue = &sw->port[port].queue[held->priority];
@@ -29,8 +52,7 @@ enum switch_verdict switch_marking(struct tern_switch *sw, unsigned int port,
 	if (!config->kmax)
 		return SWITCH_PASS;
 	if (sw->config.average_shift) {
-		queue->average += (depth - queue->average) /
-				  (double)(1u << sw->config.average_shift);
+		queue->average = average_depth(sw, port, queue, depth, held->charge, now);
 		depth = queue->average;
 	}
 	if (depth < (double)config->kmax && depth <= (double)config->kmin)

@@ -51,6 +51,7 @@ struct switch_entry {
 struct switch_queue {
 	struct switch_entry *first, *last;
 	double average;			/* of the depth, for marking */
+	uint64_t idle_since;		/* if nothing waits */
 	uint64_t finish;		/* virtual time of the last ETS frame's end */
 	uint64_t paused_until;		/* 0: not paused */
 	uint64_t paused_since;
@@ -161,7 +162,7 @@ void switch_egress_schedule(struct tern_switch *sw, unsigned int port);
 /* marking.c */
 enum switch_verdict { SWITCH_PASS, SWITCH_MARK, SWITCH_DROP };
 enum switch_verdict switch_marking(struct tern_switch *sw, unsigned int port,
-				   const struct switch_frame *held);
+				   const struct switch_frame *held, uint64_t now);
 /* Congestion experienced, with the IPv4 checksum kept right. */
 void switch_mark_ce(uint8_t *ip);
 

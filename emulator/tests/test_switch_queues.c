@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tern: the switch's queues: rates, shares, buffer, flow control, marking. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "switch_bench.h"
@@ -534,6 +535,58 @@ TERN_TEST(marking_probability)
 	CHECK(llabs((long long)marks_at(&red, 70000, false, 2, &drops) - 500) < 106);
 	CHECK(llabs((long long)marks_at(&red, 119000, true, 1, &drops) - 990) < 141);
 	CHECK_EQ(drops, 0);
+}
+
+/* Marked or not is as the average says that is computed here, for each frame. */
+static unsigned int averaged_burst(struct bench *bench, double *average, unsigned int frames)
+{
+	size_t before = bench->count;
+	uint8_t bytes[1000];
+	unsigned int marks = 0;
+
+	for (uint32_t i = 0; i < frames; i++) {
+		double depth = (double)bench_port(bench, 1).priority[0].depth;
+
+		*average += (depth - *average) / 16;
+		marks += *average >= 20000;
+		bench_send(bench, 0, bytes, ip_frame(bytes, true, 1, i));
+		CHECK_EQ(bench_port(bench, 1).priority[0].wred_drops, 0);
+	}
+	bench_advance(bench, UINT64_C(100000000));
+	CHECK_EQ(bench->count - before, frames);
+	for (size_t i = before; i < bench->count; i++)
+		marks -= (bench->frames[i].start[15] & 0x30) == 0x30;
+	CHECK_EQ(marks, 0);
+	return (unsigned int)bench_port(bench, 1).priority[0].marks;
+}
+
+/* A depth that is averaged lags behind, and what the link had no use for ends it. */
+TERN_TEST(averaged_depth)
+{
+	struct tern_switch_config config = {
+		.ports = 2, .average_shift = 4,
+		.priorities[0] = { .kmin = 20000, .kmax = 20000, .pmax = 1 },
+	};
+	unsigned int first, second;
+	struct bench bench;
+	double average = 0;
+
+	/* A frame takes a millisecond, so the burst 60 of them. */
+	config.port[1].speed_mbps = 8;
+	bench_create(&bench, &config);
+	bench_learn_all(&bench, 2);
+	bench_advance(&bench, 10000000);
+	first = averaged_burst(&bench, &average, 60);
+	CHECK(first > 0 && first < 40);
+	/* Idle for some 38 frames: not forgotten, but it has fallen to a tenth. */
+	average *= pow(15.0 / 16, 38);
+	second = averaged_burst(&bench, &average, 60) - first;
+	CHECK(second > first && second < first + 8);
+	/* Idle for long: as in the beginning. */
+	bench_advance(&bench, UINT64_C(10000000000));
+	average = 0;
+	CHECK_EQ(averaged_burst(&bench, &average, 60), 2 * first + second);
+	bench_destroy(&bench);
 }
 
 TERN_TEST(what_cannot_be_marked)
