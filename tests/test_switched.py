@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Three machines on a switch of ternd's: incast in the settings of make demo-lossless, and
-what is on the wire meanwhile, decoded by what shares nothing with the device model."""
+what is on the wire meanwhile, decoded by what shares nothing with the device model. And
+what takes a slow link: a pause that lasts."""
 
 import dataclasses
+import json
 import struct
 
 import pytest
@@ -27,7 +29,7 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def scene(lab):
-    with Incast(**lab) as machines:
+    with Incast(**lab, slow=True) as machines:
         machines.start().install()
         yield machines
 
@@ -159,3 +161,57 @@ def test_a_paused_priority_stops_alone(runs):
             others += 1
     assert data == 0
     assert others > 10
+
+
+@pytest.fixture(scope="module")
+def slow(scene, nics):
+    return scene.slow_nics()
+
+
+# One frame of PFC that pauses priority 0 as long as can be said: 65535 times 512 bits.
+PAUSE = """
+import socket, sys
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind((sys.argv[1], 0))
+s.send(bytes.fromhex("0180c20000010200000000018808010100 01ffff".replace(" ", "")).ljust(60, b"\\0"))
+"""
+
+
+def counter(nic, name):
+    return int(nic.vm.out(f"ethtool -S {nic.netdev} | grep -w {name}:").split()[1])
+
+
+@pytest.mark.parametrize("action", ["release", "drop"])
+def test_storm(slow, action):
+    """What is paused for longer than the limit is let go, or dropped; devlink health tells."""
+    victim, bully = slow
+    pci = f"pci/{victim.slot}"
+    ping = f"ping -q -c 3 -i 0.2 -W 1 {bully.address}"
+    reporter = f"devlink health show {pci} reporter pfc_storm"
+    names = "rx_prio0_pause", "rx_prio0_pause_storms", "tx_prio0_pause_storm_drops"
+
+    def set_all(limit, what):
+        victim.vm.run(" && ".join(f"devlink dev param set {pci} name pfc_storm_{n} value {v} "
+                                  "cmode runtime" for n, v in (("limit", limit), ("restore", 3000),
+                                                               ("action", what))))
+
+    set_all(200, action)
+    victim.vm.run(f"dcb pfc set dev {victim.netdev} prio-pfc all:off 0:on")
+    victim.vm.run(ping)
+    assert "state healthy" in victim.vm.out(reporter)
+    before = [counter(victim, name) for name in names]
+    bully.vm.run(f"cat > /tmp/pause.py << 'END'\n{PAUSE}\nEND\npython3 /tmp/pause.py {bully.netdev}")
+    try:
+        victim.vm.wait_for(f"{reporter} | grep -q 'state error'", 10)
+        through = victim.vm.run(ping, check=False)
+        assert through.code == (0 if action == "release" else 1), through.output
+        victim.vm.wait_for(f"{reporter} | grep -q 'state healthy'", 20)
+        victim.vm.run(ping)
+        pauses, storms, drops = (counter(victim, name) - was for name, was in zip(names, before))
+        assert (pauses, storms) == (1, 1)
+        assert drops == 0 if action == "release" else drops >= 3
+        shown = json.loads(victim.vm.out(f"devlink -j health diagnose {pci} reporter pfc_storm"))
+        assert shown["priorities"][0]["storms"] == storms + before[1]
+    finally:
+        victim.vm.run(f"dcb pfc set dev {victim.netdev} prio-pfc all:off")
+        set_all(0, "release")

@@ -71,8 +71,8 @@ class Result:
 class Incast(Switched):
     """VM "a" receives, "b" and "c" send."""
 
-    def __init__(self, kernel="stock", build="emulator"):
-        super().__init__("abc", SWITCH, SPEED_MBPS, kernel, build)
+    def __init__(self, **lab):
+        super().__init__("abc", SWITCH, SPEED_MBPS, **lab)
 
     def commands(self, nic):
         """What a NIC is told, once: who is what by DSCP, and DCQCN's times."""
