@@ -134,7 +134,9 @@ def pauses(seen):
 def test_pfc_frames(runs, setting):
     result, _, at_b = runs[setting.name]
     found = list(pauses(at_b))
-    assert bool(found) == bool(result.pauses)
+    # With both there are few, perhaps all of them to c.
+    assert len(found) <= result.pauses
+    assert found or setting is not SETTINGS[1]
     for _, (classes, *quanta), rest in found:
         assert classes == 1 << setting.priority
         assert quanta.pop(setting.priority) in (0, 0xFFFF) and not any(quanta)

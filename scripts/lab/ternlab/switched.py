@@ -59,9 +59,11 @@ class Switched:
         return answer
 
     def remove(self):
-        for vm in self.vms:
-            vm.remove()
-        self.ternd.remove()
+        try:
+            for vm in self.vms:
+                vm.remove()
+        finally:
+            self.ternd.remove()
 
     def __enter__(self):
         return self
