@@ -18,9 +18,8 @@ SPEED_MBPS = 100
 # the link's rate; the least that can be said, 1 Mbit/s, is a hundredth here.
 QCN = "ai-rate 1 hai-rate 5 time-reset 1100 byte-reset 500000 min-rate 2"
 DEVLINK = {"np_min_time_between_cnps": 1000, "rp_dce_tcp_rtt": 1100}
-# A queue pair has at most 128 KiB on the way, and each sender two of them. A queue may
-# have 1/9 of 960 KiB; as much of each port may be there before XOFF, and 64 KiB after it:
-# less than a sender has on the way, who does not stop is dropped. Marking begins
+# A queue pair has at most 128 KiB on the way. For two of them to overflow a queue it may
+# have 1/9 of 960 KiB; as much of each port may be there before XOFF. Marking begins
 # well below, at 0.6 ms of the link, and is of everything at 4.8 ms.
 SWITCH = ("trust=dscp,pfc=3+5,ecn=4+5,kmin=8000,kmax=60000,pmax=0.1,"
           "buffer=1376256,headroom=65536,alpha=0.125,delay_ns=10000")
@@ -121,7 +120,7 @@ class Incast(Switched):
         try:
             ends = programs.write_side_by_side(
                 nics[0], nics[1:], 65536,
-                f"-D {seconds} -f 1 -q 2 -t 16 -u 18 --tclass={setting.traffic_class}")
+                f"-D {seconds} -f 1 -t 16 -u 18 --tclass={setting.traffic_class}")
         finally:
             stop.set()
             sampler.join()
