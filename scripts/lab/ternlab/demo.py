@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """make demo, the part that runs in the lab: two VMs doing RDMA over tern."""
 
-import shutil
 import subprocess
 import sys
 
-from . import paths, programs, watch
+from . import paths, programs
 from .pair import Pair
-from .steps import Steps
+from .steps import demonstrate
 
 MTU = 1500
 # Program, message size, options for both kinds of NIC, what is compared, its
@@ -91,32 +90,17 @@ def table(rows):
         print(f"  {name:22}{tern:12.4f}{soft:14.4f}  {unit:14}{ratio:8.1f}x")
 
 
-def main():
-    steps = Steps(int(sys.argv[2]), int(sys.argv[1]))
-    logs = paths.LOGS / "demo"
-    shutil.rmtree(logs, ignore_errors=True)
-    pair = Pair(virtio=True)
-    try:
-        with steps.step("boot two virtual machines (stock QEMU), one ternd with a cable", 10):
-            pair.start()
-        ends = connect(steps, pair)
-        verbs(steps, pair, ends)
-        with steps.step("soft-RoCE over virtio-net in the same VMs", 3):
-            softs = pair.soft_nics(MTU)
-        rows = compare(steps, ends, softs)
-        with steps.step("the VMs' kernel logs", 1):
-            reports = watch.new_reports()
-            require(not reports, "the kernel or ternd reported a fault:\n" + "\n".join(reports))
-            steps.show("nothing reported")
-        table(rows)
-    except Exception as e:  # whatever it is: say where the logs are, then fail
-        watch.keep(logs)
-        steps.failed(e, logs)
-        return 1
-    finally:
-        pair.remove()
-    return 0
+def show(steps, pair):
+    """All of it; returns what shows the result."""
+    with steps.step("boot two virtual machines (stock QEMU), one ternd with a cable", 10):
+        pair.start()
+    ends = connect(steps, pair)
+    verbs(steps, pair, ends)
+    with steps.step("soft-RoCE over virtio-net in the same VMs", 3):
+        softs = pair.soft_nics(MTU)
+    rows = compare(steps, ends, softs)
+    return lambda: table(rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(demonstrate("demo", Pair(virtio=True), show))

@@ -3,9 +3,9 @@
 with each, and with both. A setting has a priority of its own, so that all of them
 live at one switch side by side."""
 
+import concurrent.futures
 import dataclasses
 import threading
-import time
 
 from . import programs
 from .switched import Switched
@@ -100,31 +100,32 @@ class Incast(Switched):
                 for nic in nics)
         return totals
 
-    def _sample(self, setting, samples, stop):
+    def _sample(self, setting, stop):
+        samples = []
         while not stop.wait(0.05):
             state = self.switch()
             queues = [port["priorities"][setting.priority] for port in state["ports"]]
             samples.append((state["now_ns"] / 1e9, queues[0]["depth"],
                             *(q["rx_bytes"] for q in queues[1:])))
+        return samples
 
     def run(self, nics, setting, seconds):
         """Both send to the first for so long; the Result."""
         for nic in nics:
             nic.vm.run(" && ".join(self.setting_commands(nic, setting)))
-        # What the kernel shows of counters may be as old as their lifespan.
-        time.sleep(0.1)
+            # Counters are to be as they are when they are read.
+            nic.vm.run(f"echo 0 > /sys/class/infiniband/{nic.ibdev}/ports/1/hw_counters/lifespan")
         before = self._totals(nics, setting)
-        samples, stop = [], threading.Event()
-        sampler = threading.Thread(target=self._sample, args=(setting, samples, stop))
-        sampler.start()
-        try:
-            ends = programs.write_side_by_side(
-                nics[0], nics[1:], 65536,
-                f"-D {seconds} -f 1 -t 16 -u 18 --tclass={setting.traffic_class}")
-        finally:
-            stop.set()
-            sampler.join()
-        time.sleep(0.1)
+        stop = threading.Event()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            sampler = pool.submit(self._sample, setting, stop)
+            try:
+                ends = programs.write_side_by_side(
+                    nics[0], nics[1:], 65536,
+                    f"-D {seconds} -f 1 -t 16 -u 18 --tclass={setting.traffic_class}")
+            finally:
+                stop.set()
+            samples = sampler.result()
         after = self._totals(nics, setting)
         change = {name: after[name] - before[name] for name in after}
         start = samples[0][0]

@@ -2,19 +2,14 @@
 """make demo-lossless, the part that runs in the lab: incast in four settings, what each
 does to the traffic as a table and as plots, and whether it is what it should do."""
 
-import shutil
 import sys
 
-from . import incast, paths, plots, watch
+from . import incast, paths, plots
 from .incast import SETTINGS, Incast
-from .steps import Steps
+from .steps import Unexpected, demonstrate
 
 SECONDS = 8
 OUT = paths.BUILD / "lossless"
-
-
-class Unexpected(Exception):
-    """A setting did not do what it is for."""
 
 
 def mean_depth(result):
@@ -90,11 +85,8 @@ def run_all(steps, scene, nics):
     return results
 
 
-def show(steps, results):
-    """The table, the plots, the effects."""
-    with steps.step("plots by gnuplot", 2):
-        for file in plots.draw(results, OUT):
-            steps.show(file)
+def judge(results):
+    """The table, and whether the effects are there."""
     print(f"\nTwo senders, one receiver, links of {incast.SPEED_MBPS} Mbit/s, {SECONDS} s each; "
           "rates in Mbit/s of payload:\n")
     print(table(results) + "\n")
@@ -107,30 +99,16 @@ def show(steps, results):
         raise Unexpected("not as it should be: " + "; ".join(missing))
 
 
-def main():
-    steps = Steps(int(sys.argv[2]), int(sys.argv[1]))
-    logs = paths.LOGS / "demo-lossless"
-    shutil.rmtree(logs, ignore_errors=True)
-    scene = Incast()
-    try:
-        with steps.step("boot three virtual machines, one ternd with a switch", 15):
-            scene.start()
-        nics = connect(steps, scene)
-        results = run_all(steps, scene, nics)
-        with steps.step("the VMs' kernel logs", 1):
-            reports = watch.new_reports()
-            if reports:
-                raise Unexpected("the kernel or ternd reported a fault:\n" + "\n".join(reports))
-            steps.show("nothing reported")
-        show(steps, results)
-    except Exception as e:  # whatever it is: say where the logs are, then fail
-        watch.keep(logs)
-        steps.failed(e, logs)
-        return 1
-    finally:
-        scene.remove()
-    return 0
+def show(steps, scene):
+    """All of it; returns what judges the result."""
+    with steps.step("boot three virtual machines, one ternd with a switch", 15):
+        scene.start()
+    results = run_all(steps, scene, connect(steps, scene))
+    with steps.step("plots by gnuplot", 1):
+        for file in plots.draw(results, OUT):
+            steps.show(file)
+    return lambda: judge(results)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(demonstrate("demo-lossless", Incast(), show))

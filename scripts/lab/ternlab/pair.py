@@ -6,8 +6,9 @@ import shutil
 import tempfile
 
 from .nic import SoftRoce, Tern
+from .scene import Scene
 from .ternd import Ternd
-from .vm import VM, boot
+from .vm import VM
 
 TERN_NET = "192.0.2."
 TERN_NET6 = "fd00::"
@@ -17,7 +18,7 @@ MIXED_NET = "203.0.113."
 MIXED_NET6 = "fd02::"
 
 
-class Pair:
+class Pair(Scene):
     """VMs "a" and "b", each with a tern NIC; the NICs are joined by a wire.
 
     kernel      the guests' kernel
@@ -31,6 +32,7 @@ class Pair:
 
     def __init__(self, kernel="stock", build="emulator", virtio=False, processes=1,
                  memory="1500M", mixed=False, native=False):
+        super().__init__()
         self.run_dir = pathlib.Path(tempfile.mkdtemp(prefix="tern-pair-"))
         wire = self.run_dir / "wire"
         to_virtio = self.run_dir / "mixed"
@@ -46,7 +48,6 @@ class Pair:
                       name="ternd-a"),
                 Ternd([("b", "")], ["--stream", f"nic=b,path={wire},role=client"], build,
                       name="ternd-b")]
-        self.vms = []
         for name in "ab":
             wires = [("@" if name == "a" else "") + str(self.run_dir / "virtio")] \
                 if virtio else []
@@ -63,23 +64,6 @@ class Pair:
     def ternd_of(self, name):
         """The ternd that hosts a NIC."""
         return next(t for t in self.ternds if name in t.nics)
-
-    @property
-    def ternd(self):
-        """The only ternd, or the first."""
-        return self.ternds[0]
-
-    def start(self):
-        for t in self.ternds:
-            t.start()
-        boot(*self.vms)
-        return self
-
-    def install(self):
-        """The provider and the modules."""
-        for vm in self.vms:
-            Tern.install_provider(vm)
-            Tern.load(vm)
 
     def nics(self, mtu=1500):
         """Both ends of the wire, with addresses."""
@@ -99,16 +83,7 @@ class Pair:
                 for n, vm in enumerate(self.vms, 1)]
 
     def remove(self):
-        for vm in self.vms:
-            vm.remove()
         try:
-            for t in self.ternds:
-                t.remove()
+            super().remove()
         finally:
             shutil.rmtree(self.run_dir, ignore_errors=True)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.remove()

@@ -74,25 +74,25 @@ def perftest(program, server, client, size, args="", timeout=60, family=4):
 
 def write_side_by_side(server, clients, size, args="", timeout=60):
     """ib_write_bw from each of clients to one server at a time; a result line each."""
-    ends = []
-    for client in clients:
-        port = next(_ports)
-        one = f"ib_write_bw -F -p {port} -s {size} {args}"
-        s = server.vm.spawn(f"{one} -d {server.ibdev} -x {server.gid_index(server.address)}",
-                            timeout)
-        listening(s, server.vm, port)
-        ends.append((s, client, f"{one} -d {client.ibdev} -x {client.gid_index(client.address)} "
-                     f"{server.address}"))
-    started = [(s, client.vm.spawn(command, timeout)) for s, client, command in ends]
-    outputs = []
-    for s, c in started:
-        end = c.wait(check=False)
-        if end.code:
-            s.kill()
-        s_end = s.wait(check=False)
-        end.check()
-        s_end.check()
-        outputs.append(end.output)
+    running, commands = [], []
+    try:
+        for client in clients:
+            port = next(_ports)
+            one = f"ib_write_bw -F -p {port} -s {size} {args}"
+            s = server.vm.spawn(f"{one} -d {server.ibdev} -x {server.gid_index(server.address)}",
+                                timeout)
+            running.append(s)
+            listening(s, server.vm, port)
+            commands.append(f"{one} -d {client.ibdev} -x {client.gid_index(client.address)} "
+                            f"{server.address}")
+        started = [c.vm.spawn(command, timeout) for c, command in zip(clients, commands)]
+        running += started
+        outputs = [c.wait().output for c in started]
+        for s in running:
+            s.wait()
+    except GuestError:
+        end_load(running)
+        raise
     return [parse_perftest(output) for output in outputs]
 
 

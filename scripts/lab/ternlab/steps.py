@@ -3,8 +3,11 @@
 is expected to take and how long it took."""
 
 import contextlib
+import shutil
 import sys
 import time
+
+from . import paths, watch
 
 
 class Steps:
@@ -36,3 +39,31 @@ class Steps:
         sys.stdout.flush()
         print(f"\nFAILED in step {self.done}, {self.current}:\n{error}\n\n"
               f"The logs of the machines and of ternd: {logs}", file=sys.stderr)
+
+
+class Unexpected(Exception):
+    """What is shown is not as it should be."""
+
+
+def demonstrate(name, scene, show):
+    """A demo: show(steps, scene), which returns what concludes it when the machines' logs
+    have been looked at; its exit code. The command line says how many steps were done
+    before, and how many there are."""
+    steps = Steps(int(sys.argv[2]), int(sys.argv[1]))
+    logs = paths.LOGS / name
+    shutil.rmtree(logs, ignore_errors=True)
+    try:
+        conclude = show(steps, scene)
+        with steps.step("the VMs' kernel logs", 1):
+            reports = watch.new_reports()
+            if reports:
+                raise Unexpected("the kernel or ternd reported a fault:\n" + "\n".join(reports))
+            steps.show("nothing reported")
+        conclude()
+    except Exception as e:  # whatever it is: say where the logs are, then fail
+        watch.keep(logs)
+        steps.failed(e, logs)
+        return 1
+    finally:
+        scene.remove()
+    return 0

@@ -2,8 +2,9 @@
 """Virtual machines whose NICs are at one switch of one ternd."""
 
 from .nic import Tern
+from .scene import Scene
 from .ternd import Ternd
-from .vm import VM, boot
+from .vm import VM
 
 NET = "192.0.2."
 NET6 = "fd00::"
@@ -11,7 +12,7 @@ SLOW_NET = "198.51.100."
 SLOW_NET6 = "fd01::"
 
 
-class Switched:
+class Switched(Scene):
     """VMs with a tern NIC each, at ports 0, 1, ... of the switch "s".
 
     names    of the VMs and their NICs
@@ -22,26 +23,16 @@ class Switched:
     """
 
     def __init__(self, names, switch, speed, kernel="stock", build="emulator", slow=False):
+        super().__init__()
         nics = [(name, f"speed={speed},link=switch:s:{n}") for n, name in enumerate(names)]
         links = ["--switch", f"name=s,ports={len(names)},speed={speed},{switch}"]
         second = [f"{name}-slow" for name in names[:2]] if slow else []
         if slow:
             links += ["--cable", f"a={second[0]},b={second[1]}"]
-        self.ternd = Ternd(nics + [(name, "speed=10") for name in second], links, build)
+        self.ternds = [Ternd(nics + [(name, "speed=10") for name in second], links, build)]
         self.vms = [VM(name, kernel, terns=[self.ternd.socket(n) for n in
                                             (name, f"{name}-slow") if n in self.ternd.nics])
                     for name in names]
-
-    def start(self):
-        self.ternd.start()
-        boot(*self.vms)
-        return self
-
-    def install(self):
-        """The provider and the modules."""
-        for vm in self.vms:
-            Tern.install_provider(vm)
-            Tern.load(vm)
 
     def nics(self, mtu=1500):
         """The NICs, with addresses."""
@@ -57,16 +48,3 @@ class Switched:
         """What the switch says of itself."""
         answer, = self.ternd.ask("switch", switch="s")["switches"]
         return answer
-
-    def remove(self):
-        try:
-            for vm in self.vms:
-                vm.remove()
-        finally:
-            self.ternd.remove()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.remove()
