@@ -128,6 +128,17 @@ static void begin(const struct kind *kind)
 	rdma_post(&pair, &pair.a, &request);
 }
 
+/* With a new pair, of which one side has none of the pages that it needs. */
+static struct demand begin_absent(const struct rdma_options *options, const struct kind *kind)
+{
+	struct demand demand;
+
+	rdma_pair_create(&pair, options);
+	demand = demand_create(kind->responder ? &pair.b : &pair.a);
+	begin(kind);
+	return demand;
+}
+
 static void finish(const struct kind *kind)
 {
 	uint32_t start = kind->length == 8 ? 104 : START;
@@ -151,9 +162,7 @@ static void page_after_page(const struct rdma_options *options, const struct kin
 	uint64_t before = 0;
 	uint8_t sum[8];
 
-	rdma_pair_create(&pair, options);
-	demand = demand_create(kind->responder ? &pair.b : &pair.a);
-	begin(kind);
+	demand = begin_absent(options, kind);
 	memcpy(&before, rdma_memory(&pair.b, 104), 8);
 	for (unsigned int page = 0; page < pages; page++) {
 		uint64_t offset = page ? page * HOST_PAGE : kind->length == 8 ? 104 : START;
@@ -223,9 +232,7 @@ TERN_TEST(page_that_goes_again)
 		struct tern_cqe cqe;
 		uint32_t fault;
 
-		rdma_pair_create(&pair, &(struct rdma_options){ .path_mtu = 5 });
-		demand = demand_create(kind->responder ? &pair.b : &pair.a);
-		begin(kind);
+		demand = begin_absent(&(struct rdma_options){ .path_mtu = 5 }, kind);
 		for (unsigned int i = 0; i < 3; i++) {
 			fault = fault_at(&demand, offset, kind->responder, kind->write);
 			world_advance(pair.world, 200000000);
@@ -252,9 +259,7 @@ TERN_TEST(page_that_does_not_come)
 		struct tern_cqe cqe;
 		uint32_t fault;
 
-		rdma_pair_create(&pair, &(struct rdma_options){ .path_mtu = 5 });
-		demand = demand_create(kind->responder ? &pair.b : &pair.a);
-		begin(kind);
+		demand = begin_absent(&(struct rdma_options){ .path_mtu = 5 }, kind);
 		fault = fault_at(&demand, offset, kind->responder, kind->write);
 		CHECK_EQ(resume(demand.side, fault, TERN_RESUME_FAIL), 0);
 		rdma_wait(&pair, &pair.a.send_cq, &cqe);
@@ -451,9 +456,7 @@ TERN_TEST(key_destroyed_while_it_waits)
 		struct tern_cqe cqe;
 		uint32_t fault;
 
-		rdma_pair_create(&pair, &(struct rdma_options){ .path_mtu = 5 });
-		demand = demand_create(kind->responder ? &pair.b : &pair.a);
-		begin(kind);
+		demand = begin_absent(&(struct rdma_options){ .path_mtu = 5 }, kind);
 		fault = fault_at(&demand, offset, kind->responder, kind->write);
 		CHECK_EQ(driver_command(demand.side->driver, TERN_COMMAND_DESTROY_KEY,
 					demand.index, NULL, 0), 0);
