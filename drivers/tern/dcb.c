@@ -94,6 +94,20 @@ static int tern_dcb_send(struct tern_device *tern, const struct tern_dcb_command
 	return err;
 }
 
+/*
+ * Bytes that transmit reads by READ_ONCE(). While they change it may see some of the old and
+ * some of the new ones, and choose a queue by either: no order was promised to those frames.
+ */
+static void tern_dcb_set_transmit_map(struct tern_dcb *dcb)
+{
+	const u8 *from = (const u8 *)&dcb->commands.map;
+	u8 *to = (u8 *)&dcb->transmit_map;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(dcb->transmit_map); i++)
+		WRITE_ONCE(to[i], from[i]);
+}
+
 static void tern_dcb_set_queues(struct tern_dcb *dcb)
 {
 	u8 sets[TERN_PRIORITIES];
@@ -101,6 +115,7 @@ static void tern_dcb_set_queues(struct tern_dcb *dcb)
 	unsigned int i;
 
 	lockdep_assert_held(&dcb->lock);
+	tern_dcb_set_transmit_map(dcb);
 	tern_dcb_queue_sets(&dcb->settings, sets);
 	for (i = 0; i < TERN_PRIORITIES; i++) {
 		WRITE_ONCE(dcb->queue_sets[i], sets[i]);
@@ -239,8 +254,8 @@ static bool tern_dcb_tag(const struct tern_dcb *dcb, const struct sk_buff *skb, 
 
 	if (vlan_get_tag(skb, &tci))
 		return false;
-	*priority = READ_ONCE(dcb->commands.map.priority_of_pcp[(tci & VLAN_CFI_MASK ? 8 : 0) |
-								tci >> VLAN_PRIO_SHIFT]);
+	*priority = READ_ONCE(dcb->transmit_map.priority_of_pcp[(tci & VLAN_CFI_MASK ? 8 : 0) |
+							       tci >> VLAN_PRIO_SHIFT]);
 	return true;
 }
 
@@ -269,16 +284,16 @@ static bool tern_dcb_dscp(const struct tern_dcb *dcb, const struct sk_buff *skb,
 	default:
 		return false;
 	}
-	*priority = READ_ONCE(dcb->commands.map.priority_of_dscp[field >> 2]);
+	*priority = READ_ONCE(dcb->transmit_map.priority_of_dscp[field >> 2]);
 	return true;
 }
 
 /* As the device finds it: hw-spec/priorities.rst, "Which priority a frame has". */
 unsigned int tern_dcb_queue_set(const struct tern_dcb *dcb, const struct sk_buff *skb)
 {
-	u8 priority = READ_ONCE(dcb->commands.map.default_priority);
+	u8 priority = READ_ONCE(dcb->transmit_map.default_priority);
 
-	switch (READ_ONCE(dcb->commands.map.trust)) {
+	switch (READ_ONCE(dcb->transmit_map.trust)) {
 	case TERN_TRUST_PCP:
 		tern_dcb_tag(dcb, skb, &priority);
 		break;
@@ -318,6 +333,7 @@ int tern_dcb_create(struct tern_netdev *priv)
 	if (!err)
 		return 0;
 	priv->dcb = NULL;
+	mutex_destroy(&dcb->lock);
 	kfree(dcb);
 	return err;
 }

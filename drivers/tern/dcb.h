@@ -18,6 +18,7 @@ struct tern_netdev;
  * @commands: the same for the device, as it has it
  * @queue_sets: of each priority the set of transmit queues; read without the lock
  * @sorted: not all of @queue_sets are 0; read without the lock
+ * @transmit_map: as the device has it; read without the lock
  * @mtu: what lossless buffers have room for two frames of
  * @paused: priorities that were paused lately; health work writes it
  * @obeys: pauses can come at all; read without the lock
@@ -32,6 +33,7 @@ struct tern_dcb {
 	struct tern_dcb_commands commands;
 	u8 queue_sets[TERN_PRIORITIES];
 	bool sorted;
+	struct tern_command_set_priority_map transmit_map;
 	unsigned int mtu;
 	u8 paused;
 	bool obeys;
